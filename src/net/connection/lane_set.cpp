@@ -1,0 +1,206 @@
+#include "net/connection/lane_set.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+#include "verbs/errors.h"
+
+namespace rocelane::net {
+namespace {
+
+constexpr uint32_t kMask24 = 0xffffff;
+constexpr uint32_t kFlowLabels = 0x3fff;  // labels 1..0x3fff map one to one to UDP source ports
+constexpr uint32_t kInlineBytes = 256;    // a clear-to-send of a full group
+
+verbs::QueuePairLimits limits_of(Role role, bool is_control) {
+  if (role == Role::kSender) {
+    return is_control ? verbs::QueuePairLimits{kProbeDepth, kProbeDepth, 0}
+                      : verbs::QueuePairLimits{kSendDepth, kProbeDepth, 0};
+  }
+  return is_control ? verbs::QueuePairLimits{kControlDepth, kProbeDepth, kInlineBytes}
+                    : verbs::QueuePairLimits{kProbeDepth, kReceiveDepth, 0};
+}
+
+uint32_t depth_of(const verbs::QueuePairLimits& limits) {
+  return limits.send_depth + limits.receive_depth;
+}
+
+}  // namespace
+
+uint32_t choose_flow_label(uint64_t entropy, size_t index) {
+  // A random start and equal steps: labels of one connection never coincide and lie far apart.
+  const uint64_t step = kFlowLabels / (kMaxDataLanes + 1);
+  return static_cast<uint32_t>((entropy + index * step) % kFlowLabels) + 1;
+}
+
+Status post_empty_receives(const Lane& lane, uint32_t count) {
+  constexpr uint32_t kChain = 64;
+  std::array<ibv_recv_wr, kChain> requests{};
+  while (count > 0) {
+    const uint32_t now = std::min(count, kChain);
+    for (uint32_t i = 0; i < now; ++i) {
+      requests.at(i).next = i + 1 < now ? &requests.at(i + 1) : nullptr;
+    }
+    ibv_recv_wr* refused = nullptr;
+    if (const int error = ibv_post_recv(lane.pair.get(), requests.data(), &refused); error != 0) {
+      return verbs::call_failed("ibv_post_recv", verbs::device_name(lane.pair.get()->context),
+                                error);
+    }
+    count -= now;
+  }
+  return {};
+}
+
+Result<std::shared_ptr<LaneSet>> LaneSet::create(std::shared_ptr<const Port> port, Role role,
+                                                 int data_lanes, uint64_t entropy) {
+  std::shared_ptr<LaneSet> set(new LaneSet);
+  set->port_ = std::move(port);
+  set->role_ = role;
+  const auto wanted = static_cast<uint32_t>(std::clamp(data_lanes, 1, kMaxDataLanes));
+  const uint32_t entries =
+      depth_of(limits_of(role, true)) + wanted * depth_of(limits_of(role, false));
+  auto completions =
+      verbs::create_completion_queue(set->port_->context(), static_cast<int>(entries));
+  if (!completions) {
+    return std::move(completions).error();
+  }
+  set->completions_ = std::move(*completions);
+  auto control = set->create_lane(limits_of(role, true), entropy);
+  if (!control) {
+    return std::move(control).error();
+  }
+  set->control_ = std::move(*control);
+  set->control_.flow_label = choose_flow_label(entropy, kMaxDataLanes);
+  for (uint32_t i = 0; i < wanted; ++i) {
+    auto lane = set->create_lane(limits_of(role, false), entropy >> (i + 1));
+    if (!lane) {
+      if (set->data_.empty()) {
+        return std::move(lane).error();
+      }
+      if (set->port_->first_shortage()) {
+        log_warn("{}: only {} of {} data lanes for a connection: {} (said once for this port)",
+                 set->port_->usable().name, set->data_.size(), wanted, lane.error().what);
+      }
+      break;
+    }
+    lane->flow_label = choose_flow_label(entropy, i);
+    set->data_.push_back(std::move(*lane));
+  }
+  return set;
+}
+
+Result<Lane> LaneSet::create_lane(const verbs::QueuePairLimits& limits, uint64_t entropy) {
+  auto pair = verbs::QueuePair::create(port_->domain(), completions_.get(), limits);
+  if (!pair) {
+    return std::move(pair).error();
+  }
+  Lane lane;
+  lane.pair = std::move(*pair);
+  lane.packet_sequence = static_cast<uint32_t>(entropy) & kMask24;
+  return lane;
+}
+
+void LaneSet::keep_data_lanes(size_t count) {
+  if (count < data_.size()) {
+    data_.resize(count);
+  }
+}
+
+void LaneSet::begin_raise(LanePaths paths) {
+  paths_ = std::move(paths);
+  control_.peer = paths_.control_peer;
+  for (size_t i = 0; i < data_.size(); ++i) {
+    data_[i].peer = paths_.data_peers.at(i);
+  }
+  raise_state_.store(RaiseState::kQueued, std::memory_order_release);
+}
+
+void LaneSet::raise() {
+  raise_state_.store(RaiseState::kRunning, std::memory_order_release);
+  RaiseState outcome = RaiseState::kRaised;
+  for (; raised_ < lane_count(); ++raised_) {
+    bool transient = false;
+    if (Status status = raise_lane(lane(raised_), raised_ == data_.size(), &transient); !status) {
+      raise_error_ = std::move(status).error();
+      outcome = transient ? RaiseState::kAgain : RaiseState::kFailed;
+      break;
+    }
+    lane_is_prepared_ = false;
+  }
+  raise_state_.store(outcome, std::memory_order_release);
+}
+
+Status LaneSet::raise_lane(Lane& lane, bool is_control, bool* transient) {
+  const verbs::QueuePairPath path = path_of(lane, is_control);
+  if (!lane_is_prepared_) {
+    if (Status status = lane.pair.to_init(path); !status) {
+      return status;
+    }
+    if (Status status = post_first_receives(lane, is_control); !status) {
+      return status;
+    }
+    lane_is_prepared_ = true;
+  }
+  int error_number = 0;
+  if (Status status = lane.pair.to_ready_to_receive(path, &error_number); !status) {
+    *transient = verbs::is_transient_ready_to_receive_error(error_number);
+    return status;
+  }
+  return lane.pair.to_ready_to_send(path);
+}
+
+Status LaneSet::post_first_receives(Lane& lane, bool is_control) {
+  return post_empty_receives(lane, limits_of(role_, is_control).receive_depth);
+}
+
+verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths) {
+  verbs::QueuePairPath path;
+  path.port = port.number();
+  path.pkey_index = paths.pkey_index;
+  path.gid_index = paths.gid_index;
+  std::memcpy(path.remote_gid.raw, paths.remote_gid.data(), paths.remote_gid.size());
+  path.service_level = paths.service_level;
+  path.mtu = static_cast<ibv_mtu>(paths.mtu_code);
+  path.timeout_exponent = paths.ack_timeout;
+  path.retry_count = paths.retry_count;
+  return path;
+}
+
+verbs::QueuePairPath LaneSet::path_of(const Lane& lane, bool is_control) const {
+  verbs::QueuePairPath path = common_path(*port_, paths_);
+  path.remote_queue_pair = lane.peer.queue_pair;
+  path.remote_packet_sequence = lane.peer.packet_sequence;
+  path.local_packet_sequence = lane.packet_sequence;
+  path.flow_label = lane.flow_label;
+  path.traffic_class = is_control ? paths_.control_traffic_class : paths_.data_traffic_class;
+  return path;
+}
+
+void LaneSet::stop() {
+  for (size_t i = 0; i < lane_count(); ++i) {
+    lane(i).pair.to_error();
+  }
+}
+
+const Lane* LaneSet::find(uint32_t queue_pair_number) const {
+  if (control_.pair.number() == queue_pair_number) {
+    return &control_;
+  }
+  const auto found = std::find_if(data_.begin(), data_.end(), [&](const Lane& lane) {
+    return lane.pair.number() == queue_pair_number;
+  });
+  return found == data_.end() ? nullptr : &*found;
+}
+
+std::string describe_lane(const LaneSet& lanes, const Lane& lane) {
+  const bool is_control = &lane == &lanes.control();
+  const std::string name =
+      is_control ? "the control lane" : fmt::format("data lane {}", &lane - lanes.data().data());
+  return fmt::format("{} (QP 0x{:x} to QP 0x{:x}, UDP source port {})", name, lane.pair.number(),
+                     lane.peer.queue_pair, verbs::udp_source_port(lane.flow_label));
+}
+
+}  // namespace rocelane::net

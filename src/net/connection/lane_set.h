@@ -1,0 +1,127 @@
+#pragma once
+
+// The lanes of one connection: data lanes, one control lane, and the completion queue they share.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <infiniband/verbs.h>
+
+#include "base/result.h"
+#include "net/connection/handshake_message.h"
+#include "net/device/port.h"
+#include "verbs/objects.h"
+#include "verbs/queue_pair.h"
+
+namespace rocelane::net {
+
+// One queue pair on a deliberately chosen path.
+struct Lane {
+  verbs::QueuePair pair;
+  uint32_t packet_sequence = 0;
+  uint32_t flow_label = 0;
+  LaneAddress peer;
+};
+
+// Which end of a connection this is: the dialer sends messages, the listener receives them.
+enum class Role : uint8_t { kSender, kReceiver };
+
+// Work requests that each kind of lane may have outstanding.
+inline constexpr uint32_t kSendDepth = 256;     // sender, each data lane
+inline constexpr uint32_t kReceiveDepth = 256;  // receiver, each data lane; refilled in batches
+inline constexpr uint32_t kControlDepth = 128;  // receiver, control lane
+inline constexpr uint32_t kProbeDepth =
+    4;  // where nothing but the set-up probe is sent or received
+
+// How to reach the peer, agreed by both ends.
+struct LanePaths {
+  uint8_t gid_index = 0;
+  Gid remote_gid{};
+  uint16_t pkey_index = 0;
+  uint8_t mtu_code = 3;
+  uint8_t data_traffic_class = 0;
+  uint8_t control_traffic_class = 0;
+  uint8_t service_level = 0;
+  uint8_t ack_timeout = 20;
+  uint8_t retry_count = 7;
+  LaneAddress control_peer;
+  std::vector<LaneAddress> data_peers;
+};
+
+// Built by NCCL's set-up thread, raised by the steward (raising blocks), then used by NCCL's
+// progress thread. Each hands over through `raise_state`, which is why one owner at a time needs no
+// lock.
+class LaneSet {
+ public:
+  // `entropy`: random bits for packet sequence numbers and flow labels. Builds as many data lanes
+  // as the device gives, at least one.
+  static Result<std::shared_ptr<LaneSet>> create(std::shared_ptr<const Port> port, Role role,
+                                                 int data_lanes, uint64_t entropy);
+
+  // Gives back the data lanes that the peer does not want.
+  void keep_data_lanes(size_t count);
+
+  enum class RaiseState : uint8_t { kIdle, kQueued, kRunning, kRaised, kAgain, kFailed };
+  // Moves all lanes to RTS, continuing where an earlier attempt stopped. May block for about a
+  // second a lane. Call begin_raise first, on the thread that owns the lanes; then read raise_state
+  // from anywhere.
+  void begin_raise(LanePaths paths);
+  void raise();
+  RaiseState raise_state() const { return raise_state_.load(std::memory_order_acquire); }
+  // Valid in kAgain and kFailed.
+  const Error& raise_error() const { return raise_error_; }
+
+  // Stops every lane, so that nothing of the peer's can land in our memory any more.
+  void stop();
+
+  const Port& port() const { return *port_; }
+  const std::shared_ptr<const Port>& shared_port() const { return port_; }
+  Role role() const { return role_; }
+  ibv_cq* completions() const { return completions_.get(); }
+  std::vector<Lane>& data() { return data_; }
+  const std::vector<Lane>& data() const { return data_; }
+  Lane& control() { return control_; }
+  const Lane& control() const { return control_; }
+  size_t lane_count() const { return data_.size() + 1; }
+  // Data lanes first, the control lane last.
+  Lane& lane(size_t index) { return index < data_.size() ? data_[index] : control_; }
+  // The lane of a completion, or nullptr for a queue pair that is not ours.
+  const Lane* find(uint32_t queue_pair_number) const;
+
+ private:
+  LaneSet() = default;
+  Result<Lane> create_lane(const verbs::QueuePairLimits& limits, uint64_t entropy);
+  Status raise_lane(Lane& lane, bool is_control, bool* transient);
+  Status post_first_receives(Lane& lane, bool is_control);
+  verbs::QueuePairPath path_of(const Lane& lane, bool is_control) const;
+
+  std::shared_ptr<const Port> port_;
+  Role role_ = Role::kSender;
+  verbs::CompletionQueue completions_;
+  std::vector<Lane> data_;
+  Lane control_;
+  LanePaths paths_;
+  size_t raised_ = 0;              // lanes in RTS
+  bool lane_is_prepared_ = false;  // lane number raised_ is in INIT and has its receives
+  Error raise_error_;
+  std::atomic<RaiseState> raise_state_{RaiseState::kIdle};
+};
+
+// The part of a queue pair's path that all lanes of a connection share.
+verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths);
+
+// Posts `count` receives without memory, in one call: all they do is take the immediate data of a
+// write.
+Status post_empty_receives(const Lane& lane, uint32_t count);
+
+// "data lane 1 (QP 0x12 to QP 0x34, UDP source port 51234)"
+std::string describe_lane(const LaneSet& lanes, const Lane& lane);
+
+// Distinct, deliberate path choices: lane `index` of a connection gets its own 14-bit label, never
+// 0.
+uint32_t choose_flow_label(uint64_t entropy, size_t index);
+
+}  // namespace rocelane::net

@@ -1,0 +1,118 @@
+#include "net/connection/negotiation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "net/device/gid.h"
+
+namespace rocelane::net {
+namespace {
+
+using testing::HasSubstr;
+
+PortFacts port_with(int active_mtu_bytes) {
+  PortFacts port;
+  port.device_name = "mlx5_0";
+  port.active_mtu_bytes = active_mtu_bytes;
+  port.max_message_bytes = 1U << 30U;
+  return port;
+}
+
+EndFacts facts_with(int active_mtu_bytes) {
+  UsablePort usable;
+  usable.facts = port_with(active_mtu_bytes);
+  EndFacts facts;
+  facts.port = std::make_shared<const Port>(nullptr, usable);
+  facts.settings = std::make_shared<const Settings>(default_settings());
+  facts.host = "host-a";
+  return facts;
+}
+
+GidEntry gid_entry(const char* text, int index) {
+  GidEntry entry;
+  entry.gid = *parse_gid(text);
+  entry.index = index;
+  entry.interface_index = 1;
+  entry.interface_name = "eth1";
+  return entry;
+}
+
+EndDescription peer_with(std::vector<const char*> gids) {
+  EndDescription peer;
+  peer.host = "host-b";
+  peer.device = "mlx5_1";
+  peer.mtu = 3;
+  peer.max_message_bytes = 8U << 20U;
+  peer.control_lane = {1, 1};
+  peer.data_lanes = {{2, 2}};
+  for (const char* text : gids) {
+    peer.gids.push_back({*parse_gid(text), GidType::kRoceV2});
+  }
+  return peer;
+}
+
+TEST(Negotiation, TheSmallerMtuAndMessageLimitHold) {
+  const auto agreement = agree_as_listener(facts_with(4096), port_with(4096),
+                                           {gid_entry("10.0.0.1", 3)}, peer_with({"10.0.0.2"}));
+  ASSERT_TRUE(agreement.ok()) << agreement.error().what;
+  EXPECT_EQ(agreement->paths.mtu_code, 3);
+  EXPECT_EQ(agreement->max_message_bytes, 8U << 20U);
+  EXPECT_EQ(agreement->paths.gid_index, 3);
+}
+
+TEST(Negotiation, TheListenerTakesThePeersFirstGidThatItCanTalkTo) {
+  const auto agreement =
+      agree_as_listener(facts_with(1024), port_with(1024), {gid_entry("fd00::1", 7)},
+                        peer_with({"10.0.0.2", "fd00::2"}));
+  ASSERT_TRUE(agreement.ok()) << agreement.error().what;
+  EXPECT_EQ(agreement->peer_gid_choice, 1);
+  EXPECT_EQ(agreement->paths.gid_index, 7);
+}
+
+TEST(Negotiation, GidsThatDoNotFitAreNamedOnBothSides) {
+  const auto agreement = agree_as_listener(facts_with(1024), port_with(1024),
+                                           {gid_entry("fd00::1", 7)}, peer_with({"10.0.0.2"}));
+  ASSERT_FALSE(agreement.ok());
+  EXPECT_THAT(agreement.error().what, HasSubstr("mlx5_1:1 on host-b"));
+  EXPECT_THAT(agreement.error().what, HasSubstr("10.0.0.2"));
+  EXPECT_THAT(agreement.error().what, HasSubstr("mlx5_0:1 on host-a"));
+  EXPECT_THAT(agreement.error().what, HasSubstr("fd00::1"));
+}
+
+TEST(Negotiation, ATrafficClassSetAtOneEndHoldsForBothDirections) {
+  EndFacts own = facts_with(1024);
+  EndDescription peer = peer_with({"10.0.0.2"});
+  peer.data_traffic_class = 106;
+  peer.control_traffic_class = 106;
+  peer.data_class_explicit = true;
+  const auto agreement = agree_as_listener(own, port_with(1024), {gid_entry("10.0.0.1", 3)}, peer);
+  ASSERT_TRUE(agreement.ok()) << agreement.error().what;
+  EXPECT_EQ(agreement->paths.data_traffic_class, 106);
+  EXPECT_EQ(agreement->paths.control_traffic_class, 106);
+}
+
+TEST(Negotiation, TwoTrafficClassesAskedForAreASentence) {
+  EndFacts own = facts_with(1024);
+  own.traffic_classes.data = {104, true, "NCCL_IB_TC=104"};
+  own.traffic_classes.control = {104, false, "the data class"};
+  EndDescription peer = peer_with({"10.0.0.2"});
+  peer.data_traffic_class = 106;
+  peer.data_class_explicit = true;
+  const auto agreement = agree_as_listener(own, port_with(1024), {gid_entry("10.0.0.1", 3)}, peer);
+  ASSERT_FALSE(agreement.ok());
+  EXPECT_THAT(agreement.error().what, HasSubstr("104"));
+  EXPECT_THAT(agreement.error().what, HasSubstr("106"));
+}
+
+TEST(Negotiation, TheDialerRefusesAGidThatItDidNotOffer) {
+  EndDescription answer = peer_with({"10.0.0.2"});
+  answer.peer_gid_choice = 1;
+  EXPECT_FALSE(
+      agree_as_dialer(facts_with(1024), port_with(1024), {gid_entry("10.0.0.1", 3)}, answer).ok());
+  answer.peer_gid_choice = 0;
+  EXPECT_TRUE(
+      agree_as_dialer(facts_with(1024), port_with(1024), {gid_entry("10.0.0.1", 3)}, answer).ok());
+}
+
+}  // namespace
+}  // namespace rocelane::net
