@@ -1,0 +1,274 @@
+#include "net/plugin/net_api.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "net/connection/accept_machine.h"
+#include "net/connection/connect_machine.h"
+#include "net/memory/registration.h"
+#include "net/plugin/net_plugin.h"
+#include "net/transfer/receive_channel.h"
+#include "net/transfer/send_channel.h"
+
+namespace rocelane::net {
+
+// Only contexts own the plugin: when the last one is closed its thread has ended, whatever
+// listeners and connections NCCL has left open, and the library may be unloaded.
+class Context {
+ public:
+  std::shared_ptr<NetPlugin> plugin;
+  std::optional<uint8_t> traffic_class;
+
+  // NCCL hands in the same handle until connect succeeds. A machine is found by what it dials,
+  // never by a pointer inside bytes that came from a peer.
+  using DialKey = std::pair<int, std::array<std::byte, kHandleBytes>>;
+  std::mutex mutex;  // connect may be called from the init thread and the proxy's service thread
+  std::map<DialKey, std::unique_ptr<ConnectMachine>> dialing;
+};
+
+class Listener {
+ public:
+  RegistrationRules rules;
+  std::unique_ptr<AcceptMachine> machine;
+};
+
+class SendConnection {
+ public:
+  std::shared_ptr<const Port> port;
+  RegistrationRules rules;
+  std::unique_ptr<SendChannel> channel;
+};
+
+class ReceiveConnection {
+ public:
+  std::shared_ptr<const Port> port;
+  RegistrationRules rules;
+  std::unique_ptr<ReceiveChannel> channel;
+};
+
+namespace {
+
+// The plugin of the open contexts. Opening and closing are rare; everything else goes through a
+// context.
+std::mutex g_mutex;
+std::weak_ptr<NetPlugin> g_plugin;
+
+Result<Registration*> register_on(const RegistrationRules& rules,
+                                  const std::shared_ptr<const Port>& port, void* data, size_t bytes,
+                                  MemoryKind kind, const std::optional<DmaBuf>& dma_buf) {
+  if (kind == MemoryKind::kGpu && !rules.gpu_memory) {
+    return Error{ErrorCode::kInvalidUsage,
+                 fmt::format("GPU memory at {} cannot be registered with {}: neither peer memory "
+                             "nor dma-buf is available, or ROCELANE_GPU_DIRECT is off",
+                             data, port->usable().name)};
+  }
+  auto registration =
+      Registration::create(port, data, bytes, kind, dma_buf, rules.relaxed_ordering);
+  if (!registration) {
+    return std::move(registration).error();
+  }
+  return registration->release();
+}
+
+uint32_t key_of(const Registration* registration) {
+  return registration == nullptr ? 0 : registration->remote_key();
+}
+
+}  // namespace
+
+Result<Context*> open_context(std::optional<uint8_t> traffic_class) {
+  const std::lock_guard lock(g_mutex);
+  std::shared_ptr<NetPlugin> plugin = g_plugin.lock();
+  if (plugin == nullptr) {
+    auto created = NetPlugin::create();
+    if (!created) {
+      return std::move(created).error();
+    }
+    plugin = std::move(*created);
+    g_plugin = plugin;
+  }
+  auto context = std::make_unique<Context>();
+  context->plugin = std::move(plugin);
+  context->traffic_class = traffic_class;
+  return context.release();
+}
+
+void close_context(Context* context) {
+  const std::lock_guard lock(g_mutex);
+  delete context;
+}
+
+int device_count() {
+  const std::lock_guard lock(g_mutex);
+  const std::shared_ptr<NetPlugin> plugin = g_plugin.lock();
+  return plugin == nullptr ? 0 : plugin->device_count();
+}
+
+Result<DeviceProperties> device_properties(int device) {
+  const std::lock_guard lock(g_mutex);
+  const std::shared_ptr<NetPlugin> plugin = g_plugin.lock();
+  if (plugin == nullptr) {
+    return Error{ErrorCode::kInvalidUsage, "properties asked for before init"};
+  }
+  const auto port = plugin->port(device);
+  if (!port) {
+    return port.error();
+  }
+  return plugin->properties(**port);
+}
+
+Result<Listener*> listen(Context& context, int device, std::span<std::byte, kHandleBytes> handle) {
+  auto port = context.plugin->port(device);
+  if (!port) {
+    return std::move(port).error();
+  }
+  auto facts = context.plugin->end_facts(std::move(*port), context.traffic_class);
+  if (!facts) {
+    return std::move(facts).error();
+  }
+  ListenHandle listen_handle;
+  auto machine = AcceptMachine::create(std::move(*facts), &listen_handle);
+  if (!machine) {
+    return std::move(machine).error();
+  }
+  encode_listen_handle(listen_handle, handle);
+  auto listener = std::make_unique<Listener>();
+  listener->rules = context.plugin->registration_rules();
+  listener->machine = std::move(*machine);
+  return listener.release();
+}
+
+Result<SendConnection*> connect(Context& context, int device,
+                                std::span<const std::byte, kHandleBytes> handle,
+                                std::optional<uint8_t> traffic_class) {
+  Context::DialKey key{device, {}};
+  std::copy(handle.begin(), handle.end(), key.second.begin());
+  const std::lock_guard lock(context.mutex);
+  auto found = context.dialing.find(key);
+  if (found == context.dialing.end()) {
+    const auto target = decode_listen_handle(handle);
+    if (!target.has_value()) {
+      return Error{ErrorCode::kInvalidArgument,
+                   "the peer's connection handle was not made by Rocelane: load the same network "
+                   "plugin (NCCL_NET_PLUGIN=rocelane) on every host"};
+    }
+    auto port = context.plugin->port(device);
+    if (!port) {
+      return std::move(port).error();
+    }
+    auto facts = context.plugin->end_facts(
+        std::move(*port), traffic_class.has_value() ? traffic_class : context.traffic_class);
+    if (!facts) {
+      return std::move(facts).error();
+    }
+    found =
+        context.dialing.emplace(key, std::make_unique<ConnectMachine>(std::move(*facts), *target))
+            .first;
+  }
+  auto established = found->second->step(Clock::now());
+  if (!established) {
+    context.dialing.erase(found);
+    return std::move(established).error();
+  }
+  if (*established == nullptr) {
+    return nullptr;
+  }
+  context.dialing.erase(found);
+  auto connection = std::make_unique<SendConnection>();
+  connection->rules = context.plugin->registration_rules();
+  connection->port = (*established)->lanes->shared_port();
+  connection->channel = std::make_unique<SendChannel>(std::move(*established));
+  return connection.release();
+}
+
+Result<ReceiveConnection*> accept(Listener& listener) {
+  auto established = listener.machine->step(Clock::now());
+  if (!established) {
+    return std::move(established).error();
+  }
+  if (*established == nullptr) {
+    return nullptr;
+  }
+  auto connection = std::make_unique<ReceiveConnection>();
+  connection->rules = listener.rules;
+  connection->port = (*established)->lanes->shared_port();
+  std::optional<FlushLane> flush_lane;
+  if (listener.rules.gpu_memory) {
+    auto lane = FlushLane::create(connection->port, (*established)->agreement);
+    if (!lane) {
+      return std::move(lane).error();
+    }
+    flush_lane.emplace(std::move(*lane));
+  }
+  auto channel = ReceiveChannel::create(std::move(*established), std::move(flush_lane));
+  if (!channel) {
+    return std::move(channel).error();
+  }
+  connection->channel = std::move(*channel);
+  return connection.release();
+}
+
+void close(Listener* listener) { delete listener; }
+void close(SendConnection* connection) { delete connection; }
+void close(ReceiveConnection* connection) { delete connection; }
+
+Result<Registration*> register_memory(SendConnection& connection, void* data, size_t bytes,
+                                      MemoryKind kind, std::optional<DmaBuf> dma_buf) {
+  return register_on(connection.rules, connection.port, data, bytes, kind, dma_buf);
+}
+
+Result<Registration*> register_memory(ReceiveConnection& connection, void* data, size_t bytes,
+                                      MemoryKind kind, std::optional<DmaBuf> dma_buf) {
+  return register_on(connection.rules, connection.port, data, bytes, kind, dma_buf);
+}
+
+void deregister_memory(Registration* registration) { delete registration; }
+
+Result<Request*> send(SendConnection& connection, const void* data, size_t bytes, int tag,
+                      Registration* registration) {
+  return connection.channel->send(data, bytes, static_cast<uint32_t>(tag),
+                                  registration == nullptr ? 0 : registration->local_key());
+}
+
+Result<Request*> receive(ReceiveConnection& connection, std::span<const ReceiveBuffer> buffers) {
+  std::array<Landing, kMaxGroupedReceives> landings;
+  if (buffers.empty() || buffers.size() > landings.size()) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("NCCL asks for a group of {} receives; 1 to {} are possible",
+                             buffers.size(), landings.size())};
+  }
+  static constexpr size_t kMost = UINT32_MAX;
+  std::transform(buffers.begin(), buffers.end(), landings.begin(), [](const ReceiveBuffer& buffer) {
+    return Landing{reinterpret_cast<uintptr_t>(buffer.data),
+                   static_cast<uint32_t>(std::min(buffer.bytes, kMost)),
+                   static_cast<uint32_t>(buffer.tag), key_of(buffer.registration)};
+  });
+  return connection.channel->receive(std::span(landings).first(buffers.size()));
+}
+
+Result<Request*> flush(ReceiveConnection& connection, std::span<const FlushBuffer> buffers) {
+  // A read from the last buffer pushes out what was written to all of them: same NIC, same PCIe
+  // path.
+  const auto last = std::find_if(buffers.rbegin(), buffers.rend(), [](const FlushBuffer& buffer) {
+    return buffer.bytes > 0 && buffer.registration != nullptr &&
+           buffer.registration->kind() == MemoryKind::kGpu;
+  });
+  if (last == buffers.rend() || !connection.channel->can_flush()) {
+    return nullptr;
+  }
+  return connection.channel->flush(reinterpret_cast<uintptr_t>(last->data),
+                                   key_of(last->registration));
+}
+
+Result<bool> test(Request& request, int* sizes) {
+  return request.kind == RequestKind::kSend ? request.sender->test(request, sizes)
+                                            : request.receiver->test(request, sizes);
+}
+
+}  // namespace rocelane::net

@@ -1,0 +1,51 @@
+#pragma once
+
+// The composition root: who is built when and who owns whom. One per process while any context is
+// open.
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/settings.h"
+#include "net/connection/end_facts.h"
+#include "net/device/port.h"
+#include "net/plugin/net_api.h"
+#include "net/plugin/steward.h"
+
+namespace rocelane::net {
+
+// What a connection needs to know to register memory.
+struct RegistrationRules {
+  bool gpu_memory = false;
+  bool relaxed_ordering = false;
+};
+
+class NetPlugin {
+ public:
+  // Reads the settings, opens the ports, starts the steward, and says what was found.
+  static Result<std::shared_ptr<NetPlugin>> create();
+
+  int device_count() const { return static_cast<int>(ports_.ports.size()); }
+  Result<std::shared_ptr<const Port>> port(int device) const;
+  DeviceProperties properties(const Port& port) const;
+  RegistrationRules registration_rules() const;
+
+  // For one new connection over `port`.
+  Result<EndFacts> end_facts(std::shared_ptr<const Port> port,
+                             std::optional<uint8_t> communicator_traffic_class) const;
+
+ private:
+  NetPlugin() = default;
+
+  std::shared_ptr<const Settings> settings_;
+  SocketAddress set_up_address_;
+  std::string host_;
+  bool peer_memory_ = false;
+  bool gpu_direct_ = false;
+  OpenedPorts ports_;
+  std::shared_ptr<Steward> steward_;  // last: joined before the devices go
+};
+
+}  // namespace rocelane::net

@@ -1,0 +1,312 @@
+// Messages of every class between two real queue pairs, each byte checked. Both ends are on one
+// port: two ports of one host would need each other's ARP answers, which Linux does not give across
+// interfaces.
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "lab_log.h"
+#include "net/plugin/net_api.h"
+#include "rdma_resources.h"
+
+namespace rocelane::test {
+namespace {
+
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr size_t kBufferBytes = size_t{24} << 20;
+constexpr seconds kPatience{60};
+
+class DataPath : public testing::Test {
+ protected:
+  void SetUp() override {
+    collect_log();
+    before_ = count_resources();
+    setenv("ROCELANE_GPU_DIRECT", "on", 1);
+    context_ = net::open_context(std::nullopt).value();
+    connect();
+    source_.resize(kBufferBytes);
+    target_.resize(kBufferBytes);
+    source_registration_ = net::register_memory(*sender_, source_.data(), source_.size(),
+                                                net::MemoryKind::kHost, std::nullopt)
+                               .value();
+    target_registration_ = net::register_memory(*receiver_, target_.data(), target_.size(),
+                                                net::MemoryKind::kGpu, std::nullopt)
+                               .value();
+  }
+
+  void TearDown() override {
+    net::deregister_memory(source_registration_);
+    net::deregister_memory(target_registration_);
+    net::close(sender_);
+    net::close(receiver_);
+    net::close_context(context_);
+    unsetenv("ROCELANE_GPU_DIRECT");
+    EXPECT_EQ(count_resources(), before_) << "something is left behind";
+  }
+
+  void connect() {
+    std::array<std::byte, net::kHandleBytes> handle{};
+    net::Listener* listener = net::listen(*context_, 0, handle).value();
+    const auto start = steady_clock::now();
+    while ((sender_ == nullptr || receiver_ == nullptr) &&
+           steady_clock::now() - start < kPatience) {
+      if (sender_ == nullptr) {
+        auto result = net::connect(*context_, 0, handle, std::nullopt);
+        ASSERT_TRUE(result.ok()) << result.error().what;
+        sender_ = *result;
+      }
+      if (receiver_ == nullptr) {
+        auto result = net::accept(*listener);
+        ASSERT_TRUE(result.ok()) << result.error().what;
+        receiver_ = *result;
+      }
+      std::this_thread::yield();
+    }
+    net::close(listener);
+    ASSERT_NE(sender_, nullptr) << "no connection in time";
+    ASSERT_NE(receiver_, nullptr) << "no connection in time";
+  }
+
+  static void wait(net::Request* request, int* sizes) {
+    const auto start = steady_clock::now();
+    while (true) {
+      const auto done = net::test(*request, sizes);
+      ASSERT_TRUE(done.ok()) << done.error().what;
+      if (*done) {
+        return;
+      }
+      ASSERT_LT(steady_clock::now() - start, kPatience) << "a request does not finish";
+    }
+  }
+
+  net::Request* receive(std::span<const net::ReceiveBuffer> buffers) {
+    return net::receive(*receiver_, buffers).value();
+  }
+
+  net::Request* send(size_t offset, size_t bytes, int tag) {
+    const auto start = steady_clock::now();
+    while (steady_clock::now() - start < kPatience) {
+      auto request = net::send(*sender_, source_.data() + offset, bytes, tag, source_registration_);
+      EXPECT_TRUE(request.ok()) << request.error().what;
+      if (!request.ok() || *request != nullptr) {
+        return request.ok() ? *request : nullptr;
+      }
+    }
+    return nullptr;
+  }
+
+  net::ReceiveBuffer at(size_t offset, size_t bytes, int tag) {
+    return {target_.data() + offset, bytes, tag, target_registration_};
+  }
+
+  void fill() {
+    for (size_t i = 0; i + 8 <= source_.size(); i += 8) {
+      const uint64_t word = random_();
+      std::memcpy(source_.data() + i, &word, 8);
+    }
+    std::memset(target_.data(), 0x5a, target_.size());
+  }
+
+  bool is_untouched(size_t begin, size_t end) const {
+    for (size_t i = begin; i < end; ++i) {
+      if (target_[i] != 0x5a) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  Resources before_;
+  net::Context* context_ = nullptr;
+  net::SendConnection* sender_ = nullptr;
+  net::ReceiveConnection* receiver_ = nullptr;
+  std::vector<unsigned char> source_;
+  std::vector<unsigned char> target_;
+  net::Registration* source_registration_ = nullptr;
+  net::Registration* target_registration_ = nullptr;
+  std::mt19937_64 random_{std::random_device{}()};
+};
+
+TEST_F(DataPath, OneMessageOfEverySizeArrivesWholeAndTouchesNothingElse) {
+  constexpr size_t kGuard = 256;
+  for (const size_t bytes :
+       {size_t{0}, size_t{1}, size_t{127}, size_t{128}, size_t{129}, size_t{4096}, size_t{65537},
+        size_t{131072}, size_t{131073}, size_t{1000003}, size_t{9} << 20}) {
+    fill();
+    const std::array buffers{at(kGuard, bytes, 3)};
+    net::Request* receiving = receive(buffers);
+    net::Request* sending = send(1, bytes, 3);
+    ASSERT_NE(sending, nullptr);
+    int sent = -1;
+    int received = -1;
+    wait(receiving, &received);
+    wait(sending, &sent);
+    EXPECT_EQ(sent, static_cast<int>(bytes));
+    EXPECT_EQ(received, static_cast<int>(bytes));
+    EXPECT_EQ(std::memcmp(target_.data() + kGuard, source_.data() + 1, bytes), 0) << bytes;
+    EXPECT_TRUE(is_untouched(0, kGuard)) << bytes;
+    EXPECT_TRUE(is_untouched(kGuard + bytes, 2 * kGuard + bytes)) << bytes;
+  }
+}
+
+TEST_F(DataPath, ASendLargerThanItsBufferIsCutAtTheBuffersEnd) {
+  fill();
+  const std::array buffers{at(0, 1000, 1)};
+  net::Request* receiving = receive(buffers);
+  net::Request* sending = send(0, 5000, 1);
+  int sent = -1;
+  int received = -1;
+  wait(receiving, &received);
+  wait(sending, &sent);
+  EXPECT_EQ(sent, 1000);
+  EXPECT_EQ(received, 1000);
+  EXPECT_TRUE(is_untouched(1000, 6000));
+}
+
+TEST_F(DataPath, AGroupIsMatchedByTagWhateverTheOrderOfTheSends) {
+  fill();
+  std::array<net::ReceiveBuffer, 8> buffers;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    buffers[i] = at(i * 300000, 300000, static_cast<int>(100 + i));
+  }
+  net::Request* receiving = receive(buffers);
+  std::array<int, 8> order{5, 0, 7, 2, 1, 6, 3, 4};
+  std::vector<net::Request*> sending;
+  for (const int i : order) {
+    sending.push_back(
+        send(static_cast<size_t>(i) * 300000, static_cast<size_t>(i) * 40001, 100 + i));
+  }
+  std::array<int, 8> sizes{};
+  wait(receiving, sizes.data());
+  for (net::Request* request : sending) {
+    wait(request, nullptr);
+  }
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    EXPECT_EQ(sizes[i], static_cast<int>(i * 40001));
+    EXPECT_EQ(std::memcmp(target_.data() + i * 300000, source_.data() + i * 300000, i * 40001), 0);
+  }
+}
+
+TEST_F(DataPath, ASendWaitsForTheOldestGroupEvenWhenALaterOneHasItsTag) {
+  const std::array first{at(0, 100, 1)};
+  const std::array second{at(1000, 100, 2)};
+  net::Request* receiving_first = receive(first);
+  net::Request* receiving_second = receive(second);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(net::send(*sender_, source_.data(), 10, 2, source_registration_).value(), nullptr);
+  net::Request* sending_first = send(0, 10, 1);
+  net::Request* sending_second = send(0, 10, 2);
+  wait(receiving_first, nullptr);
+  wait(receiving_second, nullptr);
+  wait(sending_first, nullptr);
+  wait(sending_second, nullptr);
+}
+
+TEST_F(DataPath, ThousandsOfMessagesInFlightStayInOrderAndWhole) {
+  constexpr int kMessages = 3000;
+  constexpr size_t kMost = 3000;
+  constexpr size_t kWindow = 32;
+  fill();
+  std::vector<size_t> sizes;
+  for (int i = 0; i < kMessages; ++i) {
+    sizes.push_back(random_() % kMost);
+  }
+  std::array<net::Request*, kWindow> receiving{};
+  std::array<net::Request*, kWindow> sending{};
+  int announced = 0;
+  int sent = 0;
+  int finished = 0;
+  const auto start = steady_clock::now();
+  while (finished < kMessages) {
+    ASSERT_LT(steady_clock::now() - start, kPatience) << finished << " of " << kMessages;
+    if (announced < kMessages && announced < finished + static_cast<int>(kWindow)) {
+      const size_t place = static_cast<size_t>(announced) % kWindow;
+      const std::array buffers{at(place * kMost, kMost, 9)};
+      receiving.at(place) = receive(buffers);
+      announced += receiving.at(place) != nullptr ? 1 : 0;
+    }
+    const size_t send_place = static_cast<size_t>(sent) % kWindow;
+    if (sent < kMessages && sending.at(send_place) == nullptr) {
+      auto request = net::send(*sender_, source_.data() + sent, sizes.at(static_cast<size_t>(sent)),
+                               9, source_registration_);
+      ASSERT_TRUE(request.ok()) << request.error().what;
+      sending.at(send_place) = *request;
+      sent += *request != nullptr ? 1 : 0;
+    }
+    for (net::Request*& request : sending) {
+      if (request != nullptr && net::test(*request, nullptr).value()) {
+        request = nullptr;
+      }
+    }
+    const size_t place = static_cast<size_t>(finished) % kWindow;
+    int size = -1;
+    if (finished < announced && net::test(*receiving.at(place), &size).value()) {
+      ASSERT_EQ(size, static_cast<int>(sizes.at(static_cast<size_t>(finished))));
+      ASSERT_EQ(std::memcmp(target_.data() + place * kMost, source_.data() + finished,
+                            static_cast<size_t>(size)),
+                0)
+          << "message " << finished;
+      ++finished;
+    }
+  }
+}
+
+TEST_F(DataPath, AFlushOfGpuMemoryFinishes) {
+  const std::array buffers{at(0, 100, 1)};
+  net::Request* receiving = receive(buffers);
+  net::Request* sending = send(0, 100, 1);
+  wait(receiving, nullptr);
+  wait(sending, nullptr);
+  const std::array flushed{net::FlushBuffer{target_.data(), 100, target_registration_}};
+  net::Request* request = net::flush(*receiver_, flushed).value();
+  ASSERT_NE(request, nullptr);
+  wait(request, nullptr);
+}
+
+TEST_F(DataPath, ClosingWithRequestsUnderWayLeavesNothingBehind) {
+  std::array buffers{at(0, 8 << 20, 1)};
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_NE(receive(buffers), nullptr);
+  }
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_NE(send(0, 8 << 20, 1), nullptr);
+  }
+  // TearDown closes while megabytes are on the wire, and counts.
+}
+
+TEST_F(DataPath, AFailureIsSaidOnceWithPortPeerLaneAndCause) {
+  // The buffer disappears behind the NIC's back: its next access is refused.
+  net::Registration* gone =
+      net::register_memory(*receiver_, target_.data(), 4096, net::MemoryKind::kHost, std::nullopt)
+          .value();
+  const std::array buffers{net::ReceiveBuffer{target_.data(), 4096, 1, gone}};
+  net::Request* receiving = receive(buffers);
+  net::deregister_memory(gone);
+  net::Request* sending = send(0, 4096, 1);
+  ASSERT_NE(sending, nullptr);
+  const auto start = steady_clock::now();
+  auto result = net::test(*sending, nullptr);
+  while (result.ok() && steady_clock::now() - start < kPatience) {
+    result = net::test(*sending, nullptr);
+  }
+  ASSERT_FALSE(result.ok());
+  const std::string& what = result.error().what;
+  for (const char* part : {"rxe1:1 on ", " to rxe1:1 on ", "data lane", "QP 0x", "status 10",
+                           "deregistered too early"}) {
+    EXPECT_NE(what.find(part), std::string::npos) << part << " is missing in: " << what;
+  }
+  EXPECT_FALSE(result.error().already_said);
+  const auto again = net::test(*sending, nullptr);
+  ASSERT_FALSE(again.ok());
+  EXPECT_TRUE(again.error().already_said);
+  (void)receiving;
+}
+
+}  // namespace
+}  // namespace rocelane::test
