@@ -1,0 +1,1 @@
+"""Runs a job of several ranks on pretend hosts: guests with soft-RoCE rails, or plain processes."""

@@ -1,0 +1,50 @@
+"""Where the things are that a rank needs: the program, our libraries, NCCL."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import LabError
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+@dataclass(frozen=True)
+class BuildTree:
+    folder: Path
+    nccl_library: Path
+
+    @staticmethod
+    def open(folder: Path | None) -> BuildTree:
+        chosen = (folder or REPOSITORY / "build" / "release").resolve()
+        cache = chosen / "CMakeCache.txt"
+        if not cache.is_file():
+            raise LabError(
+                f"{chosen} is not a build folder; run tools/setup first, or name one with --build."
+            )
+        match = re.search(r"^NCCL_LIBRARY:FILEPATH=(.+)$", cache.read_text(), re.MULTILINE)
+        if match is None or not Path(match.group(1)).is_file():
+            raise LabError(f"The build in {chosen} knows no NCCL library; run tools/setup again.")
+        return BuildTree(chosen, Path(match.group(1)))
+
+    def loader_path(self) -> str:
+        ours = (self.folder / "lab" / "lib", self.folder / "lib", self.nccl_library.parent)
+        return ":".join(str(folder) for folder in ours)
+
+    def program(self, name: str) -> Path:
+        """A path stands for itself; a bare name is one of our tools, else a program in PATH."""
+        if "/" in name:
+            given = Path(name).absolute()
+            if given.is_file():
+                return given
+            raise LabError(f"There is no program {given}.")
+        ours = self.folder / "tools" / name / name
+        if ours.is_file():
+            return ours
+        in_path = shutil.which(name)
+        if in_path is not None:
+            return Path(in_path)
+        raise LabError(f"There is no program {name}: looked for {ours}, then in PATH.")
