@@ -1,0 +1,14 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "softverbs/description/mistakes.h"
+#include "softverbs/description/toml_library.h"
+
+namespace rocelane::softverbs {
+
+// The tables of a text that may hold anything; nothing after a mistake.
+std::optional<toml::table> parse_toml(std::string_view text, Mistakes& mistakes);
+
+}  // namespace rocelane::softverbs
