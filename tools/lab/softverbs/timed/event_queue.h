@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "softverbs/segment/run.h"
+
+namespace rocelane::softverbs::timed {
+
+// What is to come, soonest first. The caller holds the fabric's mutex. `owner` decides among events
+// of one time: those of one owner happen in the order of their making, those of different owners in
+// a random one.
+void schedule(Run& run, uint64_t time_ns, Event::Kind kind, uint32_t subject, uint64_t owner);
+
+// The first event if it is due by then.
+std::optional<Event> take_due(Run& run, uint64_t time_ns);
+
+}  // namespace rocelane::softverbs::timed
