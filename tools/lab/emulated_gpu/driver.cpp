@@ -8,10 +8,12 @@
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <unistd.h>
 
 #include "allocations.h"
 #include "devices.h"
 #include "launch.h"
+#include "softverbs/include/softverbs/dma_buf_export.h"
 
 namespace rocelane::lab {
 namespace {
@@ -63,7 +65,7 @@ CUresult get_device(CUdevice* device, int ordinal) {
   return CUDA_SUCCESS;
 }
 
-// Virtual memory management, multicast, DMA-BUF and the like are not emulated: 0.
+// Virtual memory management, multicast and the like are not emulated: 0.
 CUresult get_device_attribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   if (!is_device(device)) {
     return CUDA_ERROR_INVALID_DEVICE;
@@ -72,6 +74,9 @@ CUresult get_device_attribute(int* value, CUdevice_attribute attribute, CUdevice
   if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) {
     return static_cast<CUresult>(
         cudaDeviceGetAttribute(value, cudaDevAttrComputeCapabilityMajor, device));
+  }
+  if (attribute == CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) {
+    *value = 1;
   }
   return CUDA_SUCCESS;
 }
@@ -99,6 +104,30 @@ CUresult get_address_range(CUdeviceptr* start, size_t* bytes, CUdeviceptr addres
     if (bytes != nullptr) {
       *bytes = allocation->bytes;
     }
+    return CUDA_SUCCESS;
+  });
+}
+
+// The descriptor becomes the caller's.
+CUresult export_address_range(void* handle, CUdeviceptr start, size_t bytes,
+                              CUmemRangeHandleType type, unsigned long long /*flags*/) {
+  return guarded_driver([&] {
+    if (type != CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD) {
+      return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    const auto* address = reinterpret_cast<const void*>(start);
+    const auto allocation = Allocations::of_process().find(address);
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    const uint64_t room = allocation ? allocation->start + allocation->bytes - start : 0;
+    if (!allocation || allocation->kind != MemoryKind::kDevice || bytes == 0 || start % page != 0 ||
+        bytes > (room + page - 1) / page * page) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    const int file = softverbs::export_dma_buf(start, bytes);
+    if (file < 0) {
+      return CUDA_ERROR_OPERATING_SYSTEM;
+    }
+    *static_cast<int*>(handle) = file;
     return CUDA_SUCCESS;
   });
 }
@@ -155,6 +184,7 @@ const std::array kFunctions{
     DriverFunction{"cuLaunchKernelEx", address_of(launch_extended)},
     DriverFunction{"cuMemGetAddressRange", address_of(get_address_range)},
     DriverFunction{"cuMemGetAllocationGranularity", address_of(get_allocation_granularity)},
+    DriverFunction{"cuMemGetHandleForAddressRange", address_of(export_address_range)},
 };
 
 }  // namespace
