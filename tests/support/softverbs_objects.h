@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+namespace rocelane::test {
+
+struct VerbsObjects {
+  size_t queue_pairs = 0;
+  size_t completion_queues = 0;
+  size_t memory_regions = 0;
+  size_t protection_domains = 0;
+};
+
+// What exists on the devices of this process's host, made by any process of that host; nullopt when
+// the libibverbs of this process is not softverbs. Zeros until the process has used it.
+std::optional<VerbsObjects> count_softverbs_objects();
+
+}  // namespace rocelane::test
