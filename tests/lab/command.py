@@ -18,6 +18,8 @@ BUILD_FOLDER = os.environ.get("ROCELANE_BUILD_FOLDER", str(REPOSITORY / "build" 
 class LabCommandTest(unittest.TestCase):
     """Every run gets a temporary folder of its own, which must be empty again at the end."""
 
+    options: tuple[str, ...] = ()  # of every run
+
     def setUp(self) -> None:
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
@@ -27,7 +29,7 @@ class LabCommandTest(unittest.TestCase):
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [str(RUN), "--build", BUILD_FOLDER, *arguments],
+            [str(RUN), "--build", BUILD_FOLDER, *self.options, *arguments],
             env={**os.environ, "TMPDIR": str(self.scratch)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

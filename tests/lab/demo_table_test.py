@@ -2,7 +2,7 @@ import copy
 import unittest
 from typing import Any
 
-import samples  # noqa: F401
+import samples
 from launcher.demo_table import RunFacts, render, shortcomings
 
 BOTH_WAYS = [
@@ -27,6 +27,8 @@ def traffic_class(value: int) -> dict[str, Any]:
 def result(network: str, time_us: float) -> dict[str, Any]:
     measured = {"time_us": time_us, "wrong": 0}
     return {
+        "lab": {"device": "rxe"},
+        "softverbs": None,
         "ranks": [{"network": network}, {"network": network}],
         "wire": [
             {
@@ -101,6 +103,50 @@ class Demo(unittest.TestCase):
     def test_a_class_in_one_direction_only_is_found(self) -> None:
         del self.ours.result["wire"][1]["traffic_classes"][0]["directions"][1]
         self.assertIn("rail 2 carried traffic class 106 in one direction only", self.problems())
+
+
+class SoftwareDemo(unittest.TestCase):
+    """The same promises, judged by what the devices have counted."""
+
+    def setUp(self) -> None:
+        self.runs = [
+            RunFacts(name, {**result(name, 30.0), "lab": {"device": "softverbs"}, "wire": []})
+            for name in ("IB", "Rocelane")
+        ]
+        for run in self.runs:
+            run.result["softverbs"] = samples.counters(traffic_classes=(106, 192))
+
+    def problems(self) -> str:
+        return " ".join(shortcomings(self.runs, 106, 192, 2))
+
+    def test_two_good_runs_have_no_shortcomings(self) -> None:
+        self.assertEqual(self.problems(), "")
+
+    def test_the_table_shows_classes_bytes_and_ports_of_each_rail(self) -> None:
+        text = render(*self.runs)
+        self.assertIn("by the devices' counters", text)
+        rows = [line.split()[:7] for line in text.splitlines()]
+        self.assertEqual(rows.count(["soft_0", "106", "26", "2", "10", "1000", "2"]), 2)
+
+    def test_missing_counters_are_found(self) -> None:
+        self.runs[1].result["softverbs"] = None
+        self.assertIn("Rocelane: 0 of 2 rails carried work requests", self.problems())
+
+    def test_a_silent_rail_is_found(self) -> None:
+        for device in self.runs[0].result["softverbs"]["devices"]:
+            if device["name"].endswith("soft_1"):
+                device["queue_pairs"].clear()
+        self.assertIn("IB: 1 of 2 rails carried work requests", self.problems())
+        self.assertIn("soft_1  carried no work request", render(*self.runs))
+
+    def test_a_class_nobody_configured_is_found(self) -> None:
+        device = self.runs[1].result["softverbs"]["devices"][0]
+        device["queue_pairs"].append(samples.queue_pair("host2/soft_0", traffic_class=0))
+        self.assertIn("rail soft_0 carried the traffic classes [0, 106, 192]", self.problems())
+
+    def test_a_class_in_one_direction_only_is_found(self) -> None:
+        self.runs[1].result["softverbs"]["devices"][0]["queue_pairs"].pop()
+        self.assertIn("soft_0 carried traffic class 192 in one direction only", self.problems())
 
 
 if __name__ == "__main__":

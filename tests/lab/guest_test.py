@@ -76,7 +76,8 @@ class Machines(unittest.TestCase):
 
     def test_the_guests_instructions_name_its_own_ranks(self) -> None:
         ranks = [Rank(2, 2, 0, ("x",), {}), Rank(3, 2, 1, ("x",), {})]
-        conf = guest_conf(samples.options("--rails", "3", "--mtu", "4200"), ranks)
+        options = samples.options("--device", "rxe", "--rails", "3", "--mtu", "4200")
+        conf = guest_conf(options, ranks)
         for line in ("RANKS='2 3'", "RAILS=3", "MTU=4200", "HOOK=''"):
             self.assertIn(line, conf.splitlines())
 

@@ -17,6 +17,8 @@ ulimit -l
 
 
 class Guests(LabCommandTest):
+    options = ("--device", "rxe")
+
     def test_two_guests_see_each_other_over_named_rails(self) -> None:
         ended = self.run_lab("--", "bash", "-c", TOUCH_THE_OTHER_HOST)
         self.assertEqual(ended.returncode, 0, ended.stderr)

@@ -52,6 +52,18 @@ class Ranks(unittest.TestCase):
             self.assertEqual(environment["NCCL_NET_PLUGIN"], plugin)
             self.assertEqual(environment.get("NCCL_NET"), name)
 
+    def test_a_rank_is_told_what_its_hosts_devices_need(self) -> None:
+        ranks = plan_ranks(
+            samples.options("--env", "2:B=mine"),
+            Path("/bin/program"),
+            "/lib/a",
+            MEETING,
+            Path("/run/lab"),
+            lambda host: {"A": f"of host {host}", "B": "theirs"},
+        )
+        self.assertEqual([rank.environment["A"] for rank in ranks], ["of host 1", "of host 2"])
+        self.assertEqual([rank.environment["B"] for rank in ranks], ["theirs", "mine"])
+
     def test_a_setting_replaces_what_the_lab_would_choose(self) -> None:
         ranks = plan("--env", "NCCL_DEBUG=TRACE", "--env", "MINE=1")
         self.assertEqual({rank.environment["NCCL_DEBUG"] for rank in ranks}, {"TRACE"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from typing import Any, Iterable
 
 import lab_path  # noqa: F401
 from launcher.options import Options, parse
@@ -53,6 +54,42 @@ def roce_frame_ipv6(*, traffic_class: int, queue_pair: int) -> bytes:
     return (
         bytes(12) + b"\x86\xdd" + header + address + b"\x01" + address + b"\x02" + udp + transport
     )
+
+
+def queue_pair(
+    peer: str, *, traffic_class: int = 106, udp_source_port: int = 50000
+) -> dict[str, Any]:
+    """As it appears in the counters of a softverbs run: five work requests, 500 bytes."""
+    kinds = {"sends": 1, "writes": 3, "writes_with_immediate": 1, "reads": 0}
+    return {
+        "number": 17,
+        "peer_device": peer,
+        "peer_number": 18,
+        "udp_source_port": udp_source_port,
+        "traffic_class": traffic_class,
+        "path": [],
+        "counters": {**kinds, "sent_bytes": 500},
+    }
+
+
+def counters(*, traffic_classes: Iterable[int]) -> dict[str, Any]:
+    """Two hosts with two rails; a queue pair to the other host for each traffic class."""
+    devices = [
+        {
+            "name": f"host{host}/soft_{rail}",
+            "queue_pairs": [
+                queue_pair(
+                    f"host{3 - host}/soft_{rail}",
+                    traffic_class=traffic_class,
+                    udp_source_port=50000 + host,
+                )
+                for traffic_class in traffic_classes
+            ],
+        }
+        for host in (1, 2)
+        for rail in (0, 1)
+    ]
+    return {"run": "run", "devices": devices, "links": []}
 
 
 def write_file(folder: Path, name: str, text: str) -> Path:

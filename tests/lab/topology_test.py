@@ -5,9 +5,13 @@ import lab_path  # noqa: F401
 from launcher.topology import topology_xml
 
 
+def names(rails: int) -> list[str]:
+    return [f"rxe{rail}" for rail in range(1, rails + 1)]
+
+
 def switches(gpus: int, rails: int) -> list[tuple[list[str], list[str]]]:
     """GPUs and rails below each PCI switch."""
-    cpu = ElementTree.fromstring(topology_xml(gpus, rails, cpus=2))[0]
+    cpu = ElementTree.fromstring(topology_xml(gpus, names(rails), cpus=2))[0]
     return [
         (
             [gpu.attrib["dev"] for gpu in switch.iter("gpu")],
@@ -31,18 +35,23 @@ class Topology(unittest.TestCase):
         self.assertEqual(switches(2, 0), [(["0", "1"], [])])
 
     def test_gpus_sit_where_the_emulated_gpu_says_they_are(self) -> None:
-        text = topology_xml(2, 1, cpus=1)
+        text = topology_xml(2, names(1), cpus=1)
         for bus in ("0000:10:00.0", "0000:11:00.0"):
             self.assertIn(f'<pci busid="{bus}" class="0x030200"', text)
 
+    def test_the_first_rails_bus_is_that_of_the_first_software_device(self) -> None:
+        text = topology_xml(1, ["soft_0", "soft_1"], cpus=1)
+        for bus, name in (("41", "soft_0"), ("42", "soft_1")):
+            self.assertRegex(text, rf'busid="0000:{bus}:00.0" [^>]+>\s+<nic><net name="{name}"')
+
     def test_no_two_devices_share_a_bus(self) -> None:
-        tree = ElementTree.fromstring(topology_xml(16, 8, cpus=1))
+        tree = ElementTree.fromstring(topology_xml(16, names(8), cpus=1))
         buses = [pci.attrib["busid"] for pci in tree.iter("pci")]
         self.assertEqual(len(buses), len(set(buses)))
 
     def test_every_cpu_of_the_guest_is_in_the_mask(self) -> None:
-        self.assertIn('affinity="00000001"', topology_xml(1, 1, cpus=1))
-        self.assertIn('affinity="0000000f"', topology_xml(1, 1, cpus=4))
+        self.assertIn('affinity="00000001"', topology_xml(1, names(1), cpus=1))
+        self.assertIn('affinity="0000000f"', topology_xml(1, names(1), cpus=4))
 
 
 if __name__ == "__main__":

@@ -30,9 +30,22 @@ class BuildTree:
             raise LabError(f"The build in {chosen} knows no NCCL library; run tools/setup again.")
         return BuildTree(chosen, Path(match.group(1)))
 
-    def loader_path(self) -> str:
-        ours = (self.folder / "lab" / "lib", self.folder / "lib", self.nccl_library.parent)
-        return ":".join(str(folder) for folder in ours)
+    @property
+    def software_device(self) -> Path:
+        """The library that stands in for libibverbs, under that library's name."""
+        return self.folder / "lab" / "softverbs" / "libibverbs.so.1"
+
+    @property
+    def patience(self) -> Path:
+        """The library that lets waiting ranks sleep where there are more of them than CPUs."""
+        return self.folder / "lab" / "lib" / "libpatience.so"
+
+    def loader_path(self, *, software_device: bool) -> str:
+        """Where real devices are to be used, the folder of the stand-in must not be seen."""
+        folders = [self.folder / "lib", self.nccl_library.parent]
+        if software_device:
+            folders.insert(0, self.software_device.parent)
+        return ":".join(str(folder) for folder in folders)
 
     def program(self, name: str) -> Path:
         """A path stands for itself; a bare name is one of our tools, else a program in PATH."""

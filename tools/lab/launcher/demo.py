@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any, Mapping
+from typing import Any, Mapping, Sequence
 
 from .build_tree import REPOSITORY
 from .demo_table import RunFacts, render, shortcomings
@@ -49,7 +50,8 @@ TRANSPORTS = (
 _JOB = "collperf all_reduce -b 8 -e 1M -f 2 -n 5 -w 1 -c 1".split()
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
+    device = _parse_device(arguments)
     # Ctrl-C reaches the launcher too: it cleans up, then says that it was interrupted.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -58,7 +60,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="rocelane-demo-") as folder:
         for transport in TRANSPORTS:
             print(f"demo: {' '.join(_JOB)} over {transport.nccl_name}", file=sys.stderr, flush=True)
-            result = _run(transport, Path(folder) / f"{transport.name}.json")
+            result = _run(transport, device, Path(folder) / f"{transport.name}.json")
             if result is None:
                 print(
                     f"demo: the run over {transport.nccl_name} failed; see above", file=sys.stderr
@@ -74,19 +76,35 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def lab_command(transport: Transport, json_file: Path) -> list[str]:
+def _parse_device(arguments: Sequence[str]) -> str:
+    parser = argparse.ArgumentParser(
+        prog="tools/demo",
+        description="One collective over NCCL's built-in transport, then over Rocelane, between "
+        "two hosts with two rails; ends with one table.",
+    )
+    parser.add_argument(
+        "--device",
+        choices=("softverbs", "rxe"),
+        default="softverbs",
+        help="softverbs: software devices, seconds. rxe: real packets between virtual machines",
+    )
+    return str(parser.parse_args(list(arguments)).device)
+
+
+def lab_command(transport: Transport, device: str, json_file: Path) -> list[str]:
     command = [str(REPOSITORY / "tools" / "lab" / "run")]
     command += ["--hosts", "2", "--gpus-per-host", "1", "--rails", str(RAILS)]
-    command += ["--device", "rxe", "--net", transport.name, "--env", "NCCL_DEBUG=INFO"]
+    command += ["--device", device, "--net", transport.name, "--env", "NCCL_DEBUG=INFO"]
     for name, value in transport.settings.items():
         command += ["--env", f"{name}={value}"]
     return [*command, "--json", str(json_file), "--", *_JOB]
 
 
-def _run(transport: Transport, json_file: Path) -> Any:
+def _run(transport: Transport, device: str, json_file: Path) -> Any:
     """The result of the run, or None when it failed; the launcher has said why."""
     # Its own table is left out: the demo ends with one that holds both.
-    launcher = subprocess.Popen(lab_command(transport, json_file), stdout=subprocess.DEVNULL)
+    command = lab_command(transport, device, json_file)
+    launcher = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         status = launcher.wait()
     except SystemExit:
@@ -101,4 +119,4 @@ def _stop(number: int, frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Sequence
 
+from .software_traffic import rails_of
+
 
 @dataclass(frozen=True)
 class RunFacts:
@@ -19,8 +21,21 @@ class RunFacts:
         return {row["size_bytes"]: row for row in report["rows"]}
 
     @property
+    def is_software(self) -> bool:
+        """Whether the devices were software, which counts; else the wires were captured."""
+        return bool(self.result["lab"]["device"] == "softverbs")
+
+    @property
     def rails(self) -> list[Any]:
-        return list(self.result["wire"])
+        if not self.is_software:
+            return list(self.result["wire"])
+        counters = self.result["softverbs"]
+        return rails_of(counters) if counters is not None else []
+
+    @property
+    def unit(self) -> str:
+        """What is counted of a rail, beside bytes."""
+        return "work_requests" if self.is_software else "packets"
 
     def networks(self) -> set[str | None]:
         return {rank["network"] for rank in self.result["ranks"]}
@@ -90,9 +105,9 @@ def _judge_result(run: RunFacts) -> list[str]:
 
 def _judge_wire(run: RunFacts, classes: set[int], rails: int) -> list[str]:
     problems = []
-    used = [rail for rail in run.rails if rail["packets"] > 0]
+    used = [rail for rail in run.rails if rail[run.unit] > 0]
     if len(used) != rails:
-        problems.append(f"{run.nccl_name}: {len(used)} of {rails} rails carried RoCE packets.")
+        problems.append(f"{run.nccl_name}: {len(used)} of {rails} rails carried {_words(run)}.")
     for rail in used:
         name = f"{run.nccl_name}: rail {rail['rail']}"
         seen = {entry["traffic_class"] for entry in rail["traffic_classes"]}
@@ -102,18 +117,29 @@ def _judge_wire(run: RunFacts, classes: set[int], rails: int) -> list[str]:
                 f"configured were {sorted(classes)}."
             )
         for entry in rail["traffic_classes"]:
-            if len(entry["directions"]) != 2:
+            if not _both_ways(entry["directions"]):
                 problems.append(
                     f"{name} carried traffic class {entry['traffic_class']} in one direction only."
                 )
     return problems
 
 
+def _both_ways(directions: Sequence[Any]) -> bool:
+    """Whether the two ends of a rail both sent."""
+    ways = {(direction["from"], direction["to"]) for direction in directions}
+    return bool(ways) and ways == {(to, from_) for from_, to in ways}
+
+
+def _words(run: RunFacts) -> str:
+    return "work requests" if run.is_software else "RoCE packets"
+
+
 def _render_wire(run: RunFacts) -> list[str]:
     networks = ", ".join(sorted(str(network) for network in run.networks()))
-    lines = [f"{run.nccl_name} on the wire (NCCL's log says: Using network {networks})"]
+    where = "by the devices' counters" if run.is_software else "on the wire"
+    lines = [f"{run.nccl_name} {where} (NCCL's log says: Using network {networks})"]
     lines.append(
-        f"  {'rail':<6}{'class':>6}{'DSCP':>6}{'ECN':>5}{'packets':>10}{'bytes':>12}  "
+        f"  {'rail':<8}{'class':>6}{'DSCP':>6}{'ECN':>5}{_words(run).split()[-1]:>10}{'bytes':>12}  "
         f"{'source ports':>12}  operations"
     )
     for rail in run.rails:
@@ -121,11 +147,11 @@ def _render_wire(run: RunFacts) -> list[str]:
             ports = len(entry["udp_source_ports"])
             operations = ", ".join(f"{n} {name}" for name, n in sorted(entry["operations"].items()))
             lines.append(
-                f"  {rail['rail']:<6}{entry['traffic_class']:>6}{entry['dscp']:>6}{entry['ecn']:>5}"
-                f"{entry['packets']:>10}{entry['bytes']:>12}  {ports:>12}  {operations}"
+                f"  {rail['rail']:<8}{entry['traffic_class']:>6}{entry['dscp']:>6}{entry['ecn']:>5}"
+                f"{entry[run.unit]:>10}{entry['bytes']:>12}  {ports:>12}  {operations}"
             )
-        if rail["packets"] == 0:
-            lines.append(f"  {rail['rail']:<6} carried no RoCE packet")
+        if rail[run.unit] == 0:
+            lines.append(f"  {rail['rail']:<8}carried no {_words(run)[:-1]}")
     return lines
 
 

@@ -7,9 +7,10 @@ import shlex
 import socket
 import time
 from pathlib import Path
-from typing import Any, Protocol, Sequence
+from typing import Any, Mapping, Protocol, Sequence
 
 from .addresses import CONTROL_WIRE, MEETING_PORT, ipv4
+from .errors import LabError
 from .guest import GuestMachine, qemu_command
 from .guest_image import ready_image
 from .options import Options
@@ -21,12 +22,18 @@ from .topology import topology_xml
 from .wires import Wires
 
 _MAX_CPUS_PER_GUEST = 4
+_BUSY_THREADS_OF_A_RANK = 2  # its own, and the one in NCCL that drives the network
+# Sixteen ranks on two CPUs are quickest with about half a millisecond, 64 with two milliseconds.
+_NAP_US_FOR_EACH_THREAD_OF_A_CPU = 30
 
 
 class Hosts(Protocol):
     def meeting(self) -> Meeting: ...
 
     def folder_seen_by_ranks(self) -> Path: ...
+
+    def environment_of(self, host: int) -> Mapping[str, str]:
+        """What the devices of a host need to know."""
 
     def start(self, ranks: Sequence[Rank]) -> None: ...
 
@@ -43,20 +50,34 @@ class Hosts(Protocol):
 
     def captures(self) -> dict[int, Path]: ...
 
+    def counters(self) -> Any:
+        """What software devices have counted; None for others."""
+
+    def close(self) -> None:
+        """When nothing runs any more: removes what the hosts have left outside the run's folder."""
+
 
 class PlainHosts:
     """All ranks are processes of this machine; NCCL is told that they live on different hosts."""
 
-    def __init__(self, run_folder: Path, processes: ProcessGroup) -> None:
+    def __init__(
+        self, options: Options, patience: Path, run_folder: Path, processes: ProcessGroup
+    ) -> None:
         self._run_folder = run_folder
         self._processes = processes
         self._meeting = Meeting("127.0.0.1", _free_port(), "lo")
+        self._patience = patience_environment(options.world_size, os.cpu_count() or 1, patience)
+        if self._patience and not patience.is_file():
+            raise LabError(f"There is no {patience}; run tools/setup again.")
 
     def meeting(self) -> Meeting:
         return self._meeting
 
     def folder_seen_by_ranks(self) -> Path:
         return self._run_folder
+
+    def environment_of(self, host: int) -> Mapping[str, str]:
+        return self._patience
 
     def start(self, ranks: Sequence[Rank]) -> None:
         for rank in ranks:
@@ -76,6 +97,12 @@ class PlainHosts:
 
     def captures(self) -> dict[int, Path]:
         return {}
+
+    def counters(self) -> Any:
+        return None
+
+    def close(self) -> None:
+        pass
 
 
 class GuestHosts:
@@ -102,10 +129,13 @@ class GuestHosts:
     def folder_seen_by_ranks(self) -> Path:
         return Path("/run/lab")
 
+    def environment_of(self, host: int) -> Mapping[str, str]:
+        return {}
+
     def start(self, ranks: Sequence[Rank]) -> None:
         options = self._options
         (self._run_folder / "topology.xml").write_text(
-            topology_xml(options.gpus_per_host, options.rails, self._cpus)
+            topology_xml(options.gpus_per_host, rail_names(options.rails), self._cpus)
         )
         self._wires.start_switches(self._processes)
         for machine in self._machines:
@@ -154,11 +184,30 @@ class GuestHosts:
     def captures(self) -> dict[int, Path]:
         return self._wires.captures()
 
+    def counters(self) -> Any:
+        return None
+
+    def close(self) -> None:
+        pass
+
     def _phase(self, machine: GuestMachine) -> str:
         try:
             return (machine.folder / "phase").read_text().strip()
         except FileNotFoundError:
             return "booting"
+
+
+def patience_environment(ranks: int, cpus: int, library: Path) -> dict[str, str]:
+    """Ranks that wait sleep in between, the longer the more of them share a CPU."""
+    threads = _BUSY_THREADS_OF_A_RANK * ranks
+    if threads <= cpus:
+        return {}
+    nap_us = _NAP_US_FOR_EACH_THREAD_OF_A_CPU * threads // cpus
+    return {"LD_PRELOAD": str(library), "ROCELANE_LAB_NAP_US": str(nap_us)}
+
+
+def rail_names(rails: int) -> list[str]:
+    return [f"rxe{rail}" for rail in range(1, rails + 1)]
 
 
 def cpus_per_guest(cpus: int, hosts: int) -> int:

@@ -19,6 +19,7 @@ from .process_group import ProcessGroup
 from .ranks import Rank, plan_ranks
 from .report import keep_captures, show_failure, write_json
 from .run_folder import RankFolder
+from .software_hosts import SoftwareHosts
 from .supervisor import Outcome, Supervisor
 
 _SET_UP_FAILED = 2
@@ -47,9 +48,29 @@ def main(arguments: Sequence[str]) -> int:
 def _run(options: Options, run_folder: Path, processes: ProcessGroup) -> int:
     tree = BuildTree.open(options.build_folder)
     program = tree.program(options.command[0])
-    hosts = _make_hosts(options, run_folder, processes)
+    hosts = _make_hosts(options, tree, run_folder, processes)
+    try:
+        return _run_on(hosts, options, tree, program, run_folder, processes)
+    finally:
+        processes.kill_all()
+        hosts.close()
+
+
+def _run_on(
+    hosts: Hosts,
+    options: Options,
+    tree: BuildTree,
+    program: Path,
+    run_folder: Path,
+    processes: ProcessGroup,
+) -> int:
     ranks = plan_ranks(
-        options, program, tree.loader_path(), hosts.meeting(), hosts.folder_seen_by_ranks()
+        options,
+        program,
+        tree.loader_path(software_device=options.device == "softverbs"),
+        hosts.meeting(),
+        hosts.folder_seen_by_ranks(),
+        hosts.environment_of,
     )
     folders = [RankFolder(run_folder, rank) for rank in ranks]
     for folder in folders:
@@ -74,9 +95,13 @@ def _run(options: Options, run_folder: Path, processes: ProcessGroup) -> int:
     return outcome.status
 
 
-def _make_hosts(options: Options, run_folder: Path, processes: ProcessGroup) -> Hosts:
+def _make_hosts(
+    options: Options, tree: BuildTree, run_folder: Path, processes: ProcessGroup
+) -> Hosts:
     if options.device == "none":
-        return PlainHosts(run_folder, processes)
+        return PlainHosts(options, tree.patience, run_folder, processes)
+    if options.device == "softverbs":
+        return SoftwareHosts(options, tree, run_folder, processes)
     capture = options.json_file is not None or options.pcap_folder is not None
     return GuestHosts(options, run_folder, processes, capture=capture)
 
@@ -111,6 +136,8 @@ def _describe(options: Options) -> str:
     what = f"hosts {options.hosts}, GPUs per host {options.gpus_per_host}, network {options.net}"
     if options.device == "none":
         return f"starting the ranks on this machine: {what}"
+    if options.device == "softverbs":
+        return f"starting the ranks on this machine: {what}, software RDMA rails {options.rails}"
     return f"booting the guests: {what}, soft-RoCE rails {options.rails}"
 
 

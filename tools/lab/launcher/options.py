@@ -6,12 +6,18 @@ import argparse
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Sequence
+from typing import Callable, Sequence
+
+from .errors import LabError
+from .fabric_file import FabricFile, read_fabric_file
 
 _SETTING = re.compile(r"^(?:(?:host)?(\d+):)?([A-Za-z_][A-Za-z0-9_]*)=(.*)$", re.DOTALL)
 
 DEFAULT_TIMEOUT_S = 120.0
+DEFAULT_HOSTS = 2
+DEFAULT_RAILS = 2
 DEFAULT_MTU = 1500
+DEFAULT_MEMORY_MIB = 2048
 MAX_HOSTS = 64
 MAX_RAILS = 8
 MAX_GPUS_PER_HOST = 16
@@ -38,6 +44,8 @@ class Options:
     pcap_folder: Path | None
     logs_folder: Path | None
     guest_hook: Path | None
+    fabric: FabricFile | None
+    faults_file: Path | None
     build_folder: Path | None
     timeout_s: float
     linger_s: float
@@ -57,16 +65,18 @@ def parse(arguments: Sequence[str]) -> Options:
     parser = _parser()
     raw = parser.parse_args(list(arguments))
     command = tuple(raw.command[1:] if raw.command[:1] == ["--"] else raw.command)
-    net = raw.net or ("rocelane" if raw.device == "rxe" else "socket")
+    net = raw.net or ("socket" if raw.device == "none" else "rocelane")
 
     if not command:
         parser.error("no program given: put it after --, for example: -- collperf all_reduce")
     if raw.device == "none" and net != "socket":
-        parser.error(f"--net {net} needs RDMA devices: use --device rxe, or --net socket")
-    if raw.device == "none" and raw.guest_hook:
-        parser.error("--guest-hook needs guests: use --device rxe")
-    if raw.device == "none" and raw.pcap:
-        parser.error("--pcap captures the wires between guests: use --device rxe")
+        parser.error(
+            f"--net {net} needs RDMA devices: use --device softverbs or rxe, or --net socket"
+        )
+    _refuse_options_of_other_devices(parser, raw)
+    fabric = _read_fabric(parser, raw)
+    raw.hosts = _agreed(parser, "hosts", raw.hosts, fabric, DEFAULT_HOSTS, MAX_HOSTS)
+    raw.rails = _agreed(parser, "rails", raw.rails, fabric, DEFAULT_RAILS, MAX_RAILS)
     for setting in raw.env:
         if setting.host is not None and not 1 <= setting.host <= raw.hosts:
             parser.error(
@@ -85,15 +95,71 @@ def parse(arguments: Sequence[str]) -> Options:
         pcap_folder=raw.pcap,
         logs_folder=raw.logs,
         guest_hook=raw.guest_hook,
+        fabric=fabric,
+        faults_file=raw.faults,
         build_folder=raw.build,
         timeout_s=raw.timeout,
         linger_s=raw.linger,
-        mtu=raw.mtu,
+        mtu=raw.mtu or DEFAULT_MTU,
         cpus_per_host=raw.cpus_per_host,
-        memory_mib=raw.memory,
+        memory_mib=raw.memory or DEFAULT_MEMORY_MIB,
         verbose=raw.verbose,
         command=command,
     )
+
+
+def _refuse_options_of_other_devices(
+    parser: argparse.ArgumentParser, raw: argparse.Namespace
+) -> None:
+    of_guests = {
+        "--guest-hook needs guests": raw.guest_hook,
+        "--pcap captures the wires between guests": raw.pcap,
+        "--mtu is that of the guests' rails": raw.mtu,
+        "--cpus-per-host is for guests": raw.cpus_per_host,
+        "--memory is for guests": raw.memory,
+    }
+    for what, value in of_guests.items():
+        if value is not None and raw.device != "rxe":
+            parser.error(f"{what}: use --device rxe")
+    of_software = {
+        "--fabric describes software devices": raw.fabric,
+        "--faults happen to software devices": raw.faults,
+    }
+    for what, value in of_software.items():
+        if value is not None and raw.device != "softverbs":
+            parser.error(f"{what}: use --device softverbs")
+
+
+def _read_fabric(parser: argparse.ArgumentParser, raw: argparse.Namespace) -> FabricFile | None:
+    if raw.faults is not None and not raw.faults.is_file():
+        parser.error(f"there is no fault file {raw.faults}")
+    if raw.fabric is None:
+        return None
+    try:
+        return read_fabric_file(raw.fabric)
+    except LabError as error:
+        parser.error(str(error))
+
+
+def _agreed(
+    parser: argparse.ArgumentParser,
+    what: str,
+    asked: int | None,
+    fabric: FabricFile | None,
+    default: int,
+    most: int,
+) -> int:
+    """Of the command line and the fabric file."""
+    described: int | None = getattr(fabric, what) if fabric is not None else None
+    if fabric is None or described is None:
+        return default if asked is None else asked
+    if not 1 <= described <= most:
+        parser.error(f"{fabric.path} describes {described} {what}; the launcher runs 1 to {most}")
+    if asked is not None and asked != described:
+        parser.error(
+            f"--{what} {asked}, but {fabric.path} describes {described}: leave one of them out"
+        )
+    return described
 
 
 def parse_setting(text: str) -> Setting:
@@ -105,7 +171,7 @@ def parse_setting(text: str) -> Setting:
     return Setting(int(host) if host else None, name, value)
 
 
-def _number_between(low: int, high: int):  # type: ignore[no-untyped-def]
+def _number_between(low: int, high: int) -> Callable[[str], int]:
     def check(text: str) -> int:
         try:
             number = int(text)
@@ -133,22 +199,43 @@ def _parser() -> argparse.ArgumentParser:
         prog="tools/lab/run",
         usage="%(prog)s [options] -- PROGRAM [ARGUMENTS…]",
         description="Runs PROGRAM once per rank on pretend hosts. "
-        "With --device rxe every host is a virtual machine with soft-RoCE rails; "
-        "with --device none the ranks are processes of this machine.",
+        "The ranks are processes of this machine: with --device softverbs they have software RDMA "
+        "devices on a fabric you describe, with --device none nothing but sockets. With --device "
+        "rxe every host is a virtual machine with soft-RoCE rails.",
         epilog="Exit status: 0 all ranks ended well, 1 a rank or a guest failed, 2 the lab could "
         "not be set up, 124 the deadline passed, 130 interrupted.",
     )
     add = parser.add_argument
-    add("--hosts", type=_number_between(1, MAX_HOSTS), default=2, help="pretend hosts (2)")
+    add("--hosts", type=_number_between(1, MAX_HOSTS), help="pretend hosts (2, or as in the file)")
     add(
         "--gpus-per-host",
         type=_number_between(1, MAX_GPUS_PER_HOST),
         default=1,
         help="pretend GPUs, and ranks, of each host (1)",
     )
-    add("--rails", type=_number_between(1, MAX_RAILS), default=2, help="rails, with rxe (2)")
-    add("--device", choices=("rxe", "none"), default="rxe", help="RDMA device of the hosts (rxe)")
-    add("--net", choices=("rocelane", "ib", "socket"), help="NCCL's network (rocelane with rxe)")
+    add(
+        "--rails",
+        type=_number_between(1, MAX_RAILS),
+        help="RDMA devices of each host (2, or as in the file)",
+    )
+    add(
+        "--device",
+        choices=("softverbs", "rxe", "none"),
+        default="softverbs",
+        help="RDMA device of the hosts (softverbs)",
+    )
+    add(
+        "--fabric",
+        type=Path,
+        metavar="FILE",
+        help="hosts, devices, switches and links of softverbs (a fabric without limits)",
+    )
+    add("--faults", type=Path, metavar="FILE", help="what goes wrong on softverbs, and when")
+    add(
+        "--net",
+        choices=("rocelane", "ib", "socket"),
+        help="NCCL's network (rocelane; socket without a device)",
+    )
     add(
         "--env",
         type=parse_setting,
@@ -169,9 +256,9 @@ def _parser() -> argparse.ArgumentParser:
         default=5.0,
         help="how long the other ranks may go on after one has failed, in s (5)",
     )
-    add("--mtu", type=_number_between(576, 9000), default=DEFAULT_MTU, help="MTU of rails (1500)")
+    add("--mtu", type=_number_between(576, 9000), help="MTU of the guests' rails (1500)")
     add("--cpus-per-host", type=_number_between(1, 64), help="virtual CPUs of each guest")
-    add("--memory", type=_number_between(512, 1 << 20), default=2048, help="MiB a guest (2048)")
+    add("--memory", type=_number_between(512, 1 << 20), help="MiB a guest (2048)")
     add("--verbose", action="store_true", help="show the output of every rank, with its name")
     add("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser

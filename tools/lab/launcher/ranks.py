@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Mapping
+from typing import Callable, Mapping
 
 from .options import Options
 from .topology import GPU_BUS_BASE
@@ -60,8 +60,11 @@ def plan_ranks(
     loader_path: str,
     meeting: Meeting,
     run_folder: Path,
+    device_environment: Callable[[int], Mapping[str, str]] = lambda host: {},
 ) -> list[Rank]:
-    """run_folder: where the folder of the run, with topology.xml in it, appears to the ranks."""
+    """run_folder: where the folder of the run, with topology.xml in it, appears to the ranks.
+    device_environment: what the devices of a host need to know.
+    """
     ranks = []
     for number in range(options.world_size):
         host, local_rank = divmod(number, options.gpus_per_host)
@@ -76,7 +79,14 @@ def plan_ranks(
                 local_rank=local_rank,
                 command=(str(program), *arguments),
                 environment=_environment(
-                    options, number, host + 1, local_rank, loader_path, meeting, run_folder
+                    options,
+                    number,
+                    host + 1,
+                    local_rank,
+                    loader_path,
+                    meeting,
+                    run_folder,
+                    device_environment(host + 1),
                 ),
             )
         )
@@ -91,6 +101,7 @@ def _environment(
     loader_path: str,
     meeting: Meeting,
     run_folder: Path,
+    device_environment: Mapping[str, str],
 ) -> dict[str, str]:
     environment = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -114,9 +125,10 @@ def _environment(
         "NCCL_GIN_TYPE": "2",
         "NCCL_PAT_ENABLE": "0",
         **_NCCL_NET[options.net],
+        **device_environment,
     }
-    if options.device == "rxe":
-        # Every channel is a few busy threads; on one emulated CPU many only wait for each other.
+    if options.device != "none":
+        # Every channel is a few busy threads; on few CPUs many only wait for each other.
         channels = str(max(2, options.rails))
         environment["NCCL_MAX_NCHANNELS"] = channels
         environment["NCCL_MAX_P2P_NCHANNELS"] = channels

@@ -58,10 +58,10 @@ def as_json(
         "lab": {
             "hosts": options.hosts,
             "gpus_per_host": options.gpus_per_host,
-            "rails": options.rails if options.device == "rxe" else 0,
+            "rails": 0 if options.device == "none" else options.rails,
             "device": options.device,
             "net": options.net,
-            "mtu": options.mtu,
+            "mtu": options.mtu if options.device == "rxe" else None,
         },
         "command": list(ranks[0].command),
         "status": outcome.status,
@@ -84,6 +84,7 @@ def as_json(
         "wire": [
             _rail_as_json(rail, read_capture(path)) for rail, path in hosts.captures().items()
         ],
+        "softverbs": hosts.counters(),
         "program_report": folders[0].report(),
     }
 

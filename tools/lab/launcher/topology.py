@@ -1,6 +1,8 @@
-"""The topology file NCCL reads: soft-RoCE devices have no place on a PCI bus, so they get one."""
+"""The topology file NCCL reads: pretend GPUs and NICs have no place on a PCI bus but this."""
 
 from __future__ import annotations
+
+from typing import Sequence
 
 GPU_BUS_BASE = 0x10
 NIC_BUS_BASE = 0x40
@@ -21,13 +23,13 @@ _NIC = (
 _LINK = 'link_speed="32.0 GT/s PCIe" link_width="16"'
 
 
-def topology_xml(gpus: int, rails: int, cpus: int) -> str:
-    """NCCL finds the rails by name: rxe1, rxe2, …
+def topology_xml(gpus: int, rails: Sequence[str], cpus: int) -> str:
+    """NCCL finds the rails by the names of their devices.
 
     GPUs and rails are dealt out to as many PCI switches as there are of the rarer kind, so that
     each GPU has rails near it and all rails are near some GPU.
     """
-    switches = max(1, min(gpus, rails))
+    switches = max(1, min(gpus, len(rails)))
     lines = [
         '<system version="1">',
         f'  <cpu numaid="0" affinity="{(1 << cpus) - 1:08x}" arch="x86_64" vendor="GenuineIntel" '
@@ -41,10 +43,10 @@ def topology_xml(gpus: int, rails: int, cpus: int) -> str:
                 f'        <gpu dev="{gpu}" sm="90" gdr="0"/>',
                 "      </pci>",
             ]
-        for rail in range(switch + 1, rails + 1, switches):
+        for rail, name in list(enumerate(rails, start=1))[switch::switches]:
             lines += [
                 f'      <pci busid="{_bus(NIC_BUS_BASE + rail)}" {_NIC} {_LINK}>',
-                f'        <nic><net name="rxe{rail}" port="1" guid="0x{rail:x}" speed="100000" '
+                f'        <nic><net name="{name}" port="1" guid="0x{rail:x}" speed="100000" '
                 'gdr="0" maxconn="131072"/></nic>',
                 "      </pci>",
             ]
