@@ -47,7 +47,7 @@ class DataPath : public testing::Test {
     net::close(receiver_);
     net::close_context(context_);
     unsetenv("ROCELANE_GPU_DIRECT");
-    EXPECT_EQ(count_resources(), before_) << "something is left behind";
+    EXPECT_EQ(count_when_settled(before_), before_) << "something is left behind";
   }
 
   void connect() {
@@ -297,8 +297,10 @@ TEST_F(DataPath, AFailureIsSaidOnceWithPortPeerLaneAndCause) {
   }
   ASSERT_FALSE(result.ok());
   const std::string& what = result.error().what;
-  for (const char* part : {"rxe1:1 on ", " to rxe1:1 on ", "data lane", "QP 0x", "status 10",
-                           "deregistered too early"}) {
+  const std::string port = device_name(0) + ":1 on ";
+  for (const std::string& part :
+       {port, " to " + port, std::string("data lane"), std::string("QP 0x"),
+        std::string("status 10"), std::string("deregistered too early")}) {
     EXPECT_NE(what.find(part), std::string::npos) << part << " is missing in: " << what;
   }
   EXPECT_FALSE(result.error().already_said);

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "support/softverbs_objects.h"
+
 namespace rocelane::end_to_end {
 namespace {
 
@@ -63,6 +65,33 @@ Result<size_t> count_rdma(const char* kind) {
   });
 }
 
+Status ask_the_kernel(ResourceCounts& counts) {
+  const std::array<std::pair<const char*, size_t*>, 4> kinds{{{"qp", &counts.queue_pairs},
+                                                              {"cq", &counts.completion_queues},
+                                                              {"mr", &counts.memory_regions},
+                                                              {"pd", &counts.protection_domains}}};
+  for (const auto& [kind, count] : kinds) {
+    const Result<size_t> found = count_rdma(kind);
+    if (!found) {
+      return found.error();
+    }
+    *count = *found;
+  }
+  return {};
+}
+
+// softverbs shows devices as the kernel does, but the kernel knows nothing of them.
+Status count_rdma_objects(ResourceCounts& counts) {
+  if (const std::optional<test::VerbsObjects> objects = test::count_softverbs_objects()) {
+    counts.queue_pairs = objects->queue_pairs;
+    counts.completion_queues = objects->completion_queues;
+    counts.memory_regions = objects->memory_regions;
+    counts.protection_domains = objects->protection_domains;
+    return {};
+  }
+  return host_has_rdma_devices() ? ask_the_kernel(counts) : Status();
+}
+
 }  // namespace
 
 std::string text_of(const ResourceCounts& counts) {
@@ -98,21 +127,8 @@ Result<ResourceCounts> count_resources() {
     }
     *count = *found;
   }
-  if (!host_has_rdma_devices()) {
-    return counts;
-  }
-  const std::array<std::pair<const char*, size_t*>, 4> kinds{{{"qp", &counts.queue_pairs},
-                                                              {"cq", &counts.completion_queues},
-                                                              {"mr", &counts.memory_regions},
-                                                              {"pd", &counts.protection_domains}}};
-  for (const auto& [kind, count] : kinds) {
-    const Result<size_t> found = count_rdma(kind);
-    if (!found) {
-      return found.error();
-    }
-    *count = *found;
-  }
-  return counts;
+  const Status counted = count_rdma_objects(counts);
+  return counted ? Result<ResourceCounts>(counts) : Result<ResourceCounts>(counted.error());
 }
 
 Result<ResourceCounts> count_when_settled(const ResourceCounts& wanted,

@@ -9,7 +9,8 @@
 
 namespace rocelane::end_to_end {
 
-// What this process holds in the kernel.
+// What this process holds: threads and files of its own, and RDMA objects. On softverbs these are
+// those of all processes of its host.
 struct ResourceCounts {
   size_t threads = 0;
   size_t files = 0;
@@ -29,7 +30,8 @@ std::string text_of(const ResourceCounts& counts);
 using IsOwnThread = std::function<bool(int thread_id)>;
 Result<size_t> count_entries_of(std::string_view json_text, const IsOwnThread& is_own_thread);
 
-// Reads /proc and asks the rdma tool. RDMA counts are zero where the host has no RDMA device.
+// Reads /proc, and asks softverbs or else the rdma tool. RDMA counts are zero where the host has no
+// RDMA device.
 Result<ResourceCounts> count_resources();
 
 // Threads may end a moment after the call that ends them: counts until the counts are `wanted` or
