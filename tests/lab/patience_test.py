@@ -31,6 +31,18 @@ print(time.monotonic() - began)
 there.send(b"abc")
 assert receive(here.fileno(), room, 8, 0) == 3 and room.value == b"abc"
 """
+ACCEPT = """
+import ctypes, socket, time
+door = socket.create_server(("127.0.0.1", 0))
+door.setblocking(False)
+accept = ctypes.CDLL(None, use_errno=True).accept
+began = time.monotonic()
+for _ in range(320):
+    assert accept(door.fileno(), None, None) == -1 and ctypes.get_errno() == 11
+print(time.monotonic() - began)
+guest = socket.create_connection(door.getsockname())
+assert accept(door.fileno(), None, None) >= 0
+"""
 SLEEP = """
 import ctypes, time
 class Time(ctypes.Structure): _fields_ = [("s", ctypes.c_long), ("ns", ctypes.c_long)]
@@ -54,11 +66,11 @@ def seconds(script: str, nap_us: int | None) -> float:
 
 class Naps(unittest.TestCase):
     def test_whoever_asks_in_vain_sleeps_now_and_then(self) -> None:
-        for script in (YIELD, RECEIVE, SLEEP):
+        for script in (YIELD, RECEIVE, ACCEPT, SLEEP):
             self.assertGreaterEqual(seconds(script, nap_us=20_000), TWENTY_NAPS_S, script)
 
     def test_without_the_variable_nobody_does(self) -> None:
-        for script in (YIELD, RECEIVE, SLEEP):
+        for script in (YIELD, RECEIVE, ACCEPT, SLEEP):
             self.assertLess(seconds(script, nap_us=None), TWENTY_NAPS_S, script)
 
 

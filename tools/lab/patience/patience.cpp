@@ -53,13 +53,25 @@ class Tries {
   int count_ = 0;
 };
 
-constinit thread_local Tries yields, receives;
+constinit thread_local Tries yields, questions;
 
 bool is_shorter_than_a_nap(const timespec& time) {
   return time.tv_sec == 0 && time.tv_nsec >= 0 && time.tv_nsec < nap_ns();
 }
 
 static_assert(EAGAIN == EWOULDBLOCK);
+
+// A socket has been asked; errno is as that left it.
+void note_answer(bool came) {
+  if (nap_ns() == 0) {
+    return;
+  }
+  if (!came && errno == EAGAIN) {
+    questions.vain();
+  } else {
+    questions.success();
+  }
+}
 
 }  // namespace
 
@@ -87,13 +99,12 @@ STANDS_IN int nanosleep(const timespec* time, timespec* left) {
 
 STANDS_IN ssize_t recv(int socket, void* buffer, size_t length, int flags) {
   const ssize_t received = ::recvfrom(socket, buffer, length, flags, nullptr, nullptr);
-  if (nap_ns() == 0) {
-    return received;
-  }
-  if (received < 0 && errno == EAGAIN) {
-    receives.vain();
-  } else {
-    receives.success();
-  }
+  note_answer(received >= 0);
   return received;
+}
+
+STANDS_IN int accept(int socket, sockaddr* peer, socklen_t* length) {
+  const int connection = ::accept4(socket, peer, length, 0);
+  note_answer(connection >= 0);
+  return connection;
 }
