@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import socket
 import time
@@ -22,6 +23,9 @@ from .topology import topology_xml
 from .wires import Wires
 
 _MAX_CPUS_PER_GUEST = 4
+_GIVEN_OUT_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_FIRST_PORT = 10240
+_TRIES = 100
 _BUSY_THREADS_OF_A_RANK = 2  # its own, and the one in NCCL that drives the network
 # Sixteen ranks on two CPUs are quickest with about half a millisecond, 64 with two milliseconds.
 _NAP_US_FOR_EACH_THREAD_OF_A_CPU = 30
@@ -238,6 +242,15 @@ def host_facts(host: int, folder: Path) -> dict[str, Any]:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """One that no connection gets by itself: the ranks need it only seconds from now."""
+    first_given_out = int(_GIVEN_OUT_PORTS.read_text().split()[0])
+    ports = range(_FIRST_PORT, max(first_given_out, _FIRST_PORT + 1))
+    for _ in range(_TRIES):
+        port = random.choice(ports)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+    raise LabError(f"No TCP port from {ports[0]} to {ports[-1]} is free on this machine.")
