@@ -215,9 +215,7 @@ bool Endpoint::choose_known_data(Dice& dice, Request& request) const {
 Request Endpoint::random_request(Dice& dice, Endpoint& peer) {
   Request request;
   request.id = station_.new_id();
-  request.opcode = dice.one_of(std::vector{IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
-                                           IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM,
-                                           IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ});
+  request.opcode = dice.one_of(plan_.opcodes);
   const bool silent_too_long = (silent_ + 1) * 2 >= plan_.wishes.send_depth;
   request.signalled = plan_.wishes.signal_all || silent_too_long || dice.chance(40);
   request.immediate = static_cast<uint32_t>(dice.below(UINT32_MAX));
@@ -234,12 +232,26 @@ Request Endpoint::random_request(Dice& dice, Endpoint& peer) {
   return request;
 }
 
+// A key that is wrong at one of the two ends.
+void Endpoint::sin(Dice& dice, Request& request) {
+  const bool at_peer = !request.sends() && request.source.bytes > 0 && dice.chance(60);
+  if (at_peer) {
+    request.sin = IBV_WC_REM_ACCESS_ERR;
+    incoming_->sender_told_to_stop();  // it is the peer's queue pair that objects, and stops
+  } else if (request.source.bytes > 0) {
+    request.sin = IBV_WC_LOC_PROT_ERR;
+  }
+}
+
 void Endpoint::post(Dice& dice, const Request& request, const Endpoint& peer) {
   const Area& local = request.reads() ? request.target : request.source;
   const Area& remote = request.reads() ? request.source : request.target;
-  std::vector<ibv_sge> sges = split(dice, local, station_.key());
-  const bool is_inline =
-      !request.reads() && !request.keeps_source && local.bytes <= kInlineBytes && dice.chance(50);
+  constexpr uint32_t kWrong = 0x5a5a5a5a;
+  const bool wrong_here = request.sin == IBV_WC_LOC_PROT_ERR;
+  const bool wrong_there = request.sin == IBV_WC_REM_ACCESS_ERR;
+  std::vector<ibv_sge> sges = split(dice, local, wrong_here ? kWrong : station_.key());
+  const bool is_inline = !request.reads() && !request.keeps_source && !wrong_here &&
+                         local.bytes <= kInlineBytes && dice.chance(50);
   ibv_send_wr work{};
   ibv_send_wr* bad = nullptr;
   work.wr_id = request.id;
@@ -251,7 +263,7 @@ void Endpoint::post(Dice& dice, const Request& request, const Endpoint& peer) {
                     flag(request.keeps_source, IBV_SEND_FENCE) | flag(is_inline, IBV_SEND_INLINE);
   work.imm_data = request.immediate;
   work.wr.rdma.remote_addr = reinterpret_cast<uint64_t>(remote.at);
-  work.wr.rdma.rkey = peer.station_.key();
+  work.wr.rdma.rkey = wrong_there ? kWrong : peer.station_.key();
   const size_t unfinished = outgoing_->unfinished();
   const int error = ibv_post_send(pair_, &work, &bad);
   require(error == (unfinished < plan_.wishes.send_depth ? 0 : ENOMEM),
@@ -267,8 +279,12 @@ void Endpoint::post(Dice& dice, const Request& request, const Endpoint& peer) {
   }
 }
 
-void Endpoint::post_random(Dice& dice, Endpoint& peer) {
-  post(dice, random_request(dice, peer), peer);
+void Endpoint::post_random(Dice& dice, Endpoint& peer, bool sins) {
+  Request request = random_request(dice, peer);
+  if (sins && dice.chance(2)) {
+    sin(dice, request);
+  }
+  post(dice, request, peer);
 }
 
 void Endpoint::post_last(Dice& dice, Endpoint& peer) {

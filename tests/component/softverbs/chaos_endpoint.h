@@ -68,7 +68,8 @@ class Endpoint {
 
   void connect(const Endpoint& peer, std::shared_ptr<Stream> outgoing,
                std::shared_ptr<Stream> incoming, uint32_t psn, uint32_t peer_psn);
-  void post_random(Dice& dice, Endpoint& peer);
+  // `sins`: now and then something that must fail.
+  void post_random(Dice& dice, Endpoint& peer, bool sins);
   // A last request with a completion when there is none, so that all before it are known to end.
   void post_last(Dice& dice, Endpoint& peer);
   void post_receive();
@@ -98,6 +99,7 @@ class Endpoint {
   Receive claim_receive(uint64_t id);
   bool choose_known_data(Dice& dice, Request& request) const;
   Request random_request(Dice& dice, Endpoint& peer);
+  void sin(Dice& dice, Request& request);
   void post(Dice& dice, const Request& request, const Endpoint& peer);
 
   Station& station_;

@@ -66,11 +66,19 @@ PairWishes random_wishes(Dice& dice, bool calm) {
   return wishes;
 }
 
+std::vector<ibv_wr_opcode> random_mix(Dice& dice) {
+  std::vector<ibv_wr_opcode> mix{IBV_WR_SEND,       IBV_WR_SEND_WITH_IMM,       IBV_WR_RDMA_WRITE,
+                                 IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ};
+  const ibv_wr_opcode favourite = dice.one_of(mix);
+  mix.insert(mix.end(), dice.one_of(std::vector<size_t>{0, 3, 12}), favourite);
+  return mix;
+}
+
 LanePlan random_lane(Dice& dice, const Sizes& sizes, bool calm) {
   const uint64_t rail = dice.below(sizes.rails);
   return {random_device(dice, sizes, rail), random_device(dice, sizes, rail),
           random_wishes(dice, calm),
-          dice.one_of(std::vector<uint32_t>{64, 5000, 40'000, 100'000, 200'000})};
+          dice.one_of(std::vector<uint32_t>{64, 5000, 40'000, 100'000, 200'000}), random_mix(dice)};
 }
 
 std::string lane_device(Dice& dice, const ChaosPlan& plan) {
@@ -144,9 +152,9 @@ std::string at_a_time(Dice& dice, const ChaosPlan& plan) {
 }  // namespace
 
 uint32_t Dice::size(uint32_t most) {
-  const uint64_t bits = below(19);
-  return bits == 18 ? static_cast<uint32_t>(between(0, most))
-                    : static_cast<uint32_t>(std::min<uint64_t>(most, below((uint64_t{1} << bits))));
+  constexpr uint64_t kBits = 18;
+  const uint64_t limit = chance(35) ? most : (uint64_t{1} << below(kBits)) - 1;
+  return static_cast<uint32_t>(between(0, std::min<uint64_t>(most, limit)));
 }
 
 std::string random_fault(Dice& dice, const ChaosPlan& plan) {
@@ -168,7 +176,9 @@ ChaosPlan make_plan(Dice& dice) {
   for (uint64_t i = 0; i < faults; ++i) {
     plan.faults += random_fault(dice, plan);
   }
-  plan.steps = static_cast<int>(dice.between(20, 150));
+  plan.steps = static_cast<int>(dice.chance(20) ? dice.between(300, 800) : dice.between(20, 200));
+  plan.sins = !plan.calm && dice.chance(30);
+  plan.restarts = plan.calm ? 0 : dice.one_of(std::vector<uint64_t>{0, 3, 20, 60});
   return plan;
 }
 

@@ -47,7 +47,8 @@ struct PairWishes {
 struct LanePlan {
   std::string from, to;
   PairWishes wishes;
-  uint32_t most_bytes = 0;  // of a message
+  uint32_t most_bytes = 0;             // of a message
+  std::vector<ibv_wr_opcode> opcodes;  // as often as they stand there
 };
 
 struct ChaosPlan {
@@ -58,7 +59,9 @@ struct ChaosPlan {
   bool shared_receives = false;
   bool one_completion_queue = false;  // of a device, for both directions
   std::vector<LanePlan> lanes;
+  bool sins = false;  // some requests name memory that is not there
   int steps = 0;
+  uint64_t restarts = 0;  // of connections, in a thousand steps
 };
 
 ChaosPlan make_plan(Dice& dice);

@@ -48,8 +48,9 @@ uint32_t opcode_of_completion(const Request& request) {
   return request.reads() ? IBV_WC_RDMA_READ : request.sends() ? IBV_WC_SEND : IBV_WC_RDMA_WRITE;
 }
 
-bool may_end_with(ibv_wc_status status, bool told_to_stop) {
-  return status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_RNR_RETRY_EXC_ERR ||
+bool may_end_with(const Request& request, ibv_wc_status status, bool told_to_stop) {
+  return (request.sin != IBV_WC_SUCCESS && status == request.sin) ||
+         status == IBV_WC_RETRY_EXC_ERR || status == IBV_WC_RNR_RETRY_EXC_ERR ||
          (status == IBV_WC_WR_FLUSH_ERR && told_to_stop);
 }
 
@@ -99,6 +100,7 @@ size_t Stream::unsignalled_tail() const {
 }
 
 void Stream::arrive(Request& request) {
+  require(request.sin == IBV_WC_SUCCESS, name_of(request) + " is wrong and does not arrive");
   if (request.state != Request::State::kOpen) {
     return;
   }
@@ -108,6 +110,7 @@ void Stream::arrive(Request& request) {
 }
 
 void Stream::succeed(Request& request) {
+  require(request.sin == IBV_WC_SUCCESS, name_of(request) + " is wrong and does not succeed");
   if (request.takes_receive()) {
     ++takers_succeeded_;
   }
@@ -145,7 +148,7 @@ void Stream::complete(const ibv_wc& completion) {
   const std::string status = ibv_wc_status_str(completion.status);
   require(!calm_ || told_to_stop_, name_of(request) + " succeeds on a calm day: " + status);
   require(failed_ ? completion.status == IBV_WC_WR_FLUSH_ERR
-                  : may_end_with(completion.status, told_to_stop_),
+                  : may_end_with(request, completion.status, told_to_stop_),
           name_of(request) + " ends with a status that has a cause: " + status);
   failed_ = true;
   if (!request.keeps_source && !request.reads()) {

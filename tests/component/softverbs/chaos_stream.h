@@ -43,6 +43,8 @@ struct Request {
   uint64_t content = 0;
   Area source, target;        // of a SEND without a target
   bool keeps_source = false;  // others read it too
+  // It is wrong and must end so; success: it is right.
+  ibv_wc_status sin = IBV_WC_SUCCESS;
 
   // What becomes of it. Fenced: the one who owns the target will not see it written any more.
   enum class State : uint8_t { kOpen, kArrived, kFenced } state = State::kOpen;

@@ -101,22 +101,24 @@ class Chaos {
   void do_something() {
     Lane& lane = lanes_[dice_.below(lanes_.size())];
     const bool first = dice_.chance(60);
+    if (dice_.below(1000) < plan_.restarts) {
+      restart(lane);
+      return;
+    }
     const uint64_t what = dice_.below(100);
-    if (what < 60) {
-      lane.end(first).post_random(dice_, lane.end(!first));
-    } else if (what < 78) {
+    if (what < 62) {
+      lane.end(first).post_random(dice_, lane.end(!first), plan_.sins);
+    } else if (what < 80) {
       lane.end(first).post_receive();
-    } else if (what < 92 || plan_.calm) {
+    } else if (what < 95 || plan_.calm) {
       let_time_pass();
-    } else if (what < 95) {
-      inject();
     } else if (what < 97) {
+      inject();
+    } else if (what < 99) {
       pause_or_go_on(lane, first);
-    } else if (what < 98) {
+    } else if (plan_.restarts > 0) {
       look();
       lane.end(first).stop();
-    } else {
-      restart(lane);
     }
   }
 
@@ -149,10 +151,17 @@ class Chaos {
   void restart(Lane& lane) {
     const bool first = dice_.chance(50);
     for (const bool end : {first, !first}) {
-      look();
+      // What has completed and was not taken vanishes with the queue pair. With shared receives
+      // nobody could tell which of them did.
+      const bool forgetful = !plan_.shared_receives && dice_.chance(30);
+      if (!forgetful) {
+        look();
+      }
       if (dice_.chance(40)) {
         lane.end(end).stop();
-        look();
+        if (!forgetful) {
+          look();
+        }
       }
       lane.end(end).reset(dice_.chance(40));
       if (dice_.chance(50)) {

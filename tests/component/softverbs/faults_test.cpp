@@ -112,6 +112,43 @@ TEST(Faults, TheAcknowledgementOfTheNthWriteIsKilledExactlyThere) {
   EXPECT_EQ(connection.to->received().size(), 8U);
 }
 
+TEST(Faults, ARefusalIsForTheRequestThatWasRefused) {
+  // The READ's data are lost, and the SEND behind it finds no receive: that ends the SEND alone.
+  Simulation simulation(kTwoHosts, R"(
+    [[fault]]
+    on = { work = "read", number = 1 }
+    do = "drop-acknowledgement"
+    times = 1
+  )");
+  Wishes wishes;
+  wishes.rnr_retries = 0;
+  const Connection connection = simulation.connect("host1/soft_0", "host2/soft_0", wishes);
+  ASSERT_EQ(connection.from->read(*connection.to, 100, 1), 0);
+  ASSERT_EQ(connection.from->send(100, 2), 0);
+  ASSERT_TRUE(simulation.run_dry());
+  EXPECT_EQ(statuses(connection.from->sent()),
+            (std::vector{IBV_WC_SUCCESS, IBV_WC_RNR_RETRY_EXC_ERR}));
+}
+
+TEST(Faults, ASharedReceiveThatAResetTakesAlongLeavesItsPlace) {
+  Simulation simulation(kTwoHosts);
+  Wishes wishes;
+  wishes.shared_receives = 2;
+  const Connection connection = simulation.connect("host1/soft_0", "host2/soft_0", wishes);
+  for (int time = 0; time < 5; ++time) {
+    while (connection.to->receive() == 0) {
+    }
+    ASSERT_EQ(connection.from->send(1 << 20), 0);
+    simulation.run_for(20 * kMicrosecond);  // a quarter of the message
+    ASSERT_EQ(connection.to->reset(), 0);
+    ASSERT_EQ(connection.from->reset(), 0);
+    EXPECT_EQ(connection.to->receive(), 0);
+    EXPECT_EQ(connection.to->receive(), ENOMEM);
+    ASSERT_EQ(connection.from->connect(*connection.to), 0);
+    ASSERT_EQ(connection.to->connect(*connection.from), 0);
+  }
+}
+
 TEST(Faults, ADroppedRequestIsSentAgain) {
   Simulation simulation(kTwoHosts, R"(
     [[fault]]

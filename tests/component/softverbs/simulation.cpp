@@ -21,9 +21,16 @@ End::End(ibv_context* context, const Wishes& wishes) : wishes_(wishes), memory_(
   send_queue_ = ibv_create_cq(context, static_cast<int>(wishes.depth) * 2, nullptr, nullptr, 0);
   receive_queue_ = ibv_create_cq(context, static_cast<int>(wishes.depth) * 2, nullptr, nullptr, 0);
   region_ = ibv_reg_mr(domain_, memory_.data(), memory_.size(), kAccess);
+  if (wishes.shared_receives > 0) {
+    ibv_srq_init_attr shared{};
+    shared.attr = {wishes.shared_receives, 1, 0};
+    shared_ = ibv_create_srq(domain_, &shared);
+    EXPECT_NE(shared_, nullptr);
+  }
   ibv_qp_init_attr attributes{};
   attributes.send_cq = send_queue_;
   attributes.recv_cq = receive_queue_;
+  attributes.srq = shared_;
   attributes.cap.max_send_wr = wishes.depth;
   attributes.cap.max_recv_wr = wishes.depth;
   attributes.cap.max_send_sge = 1;
@@ -36,6 +43,9 @@ End::End(ibv_context* context, const Wishes& wishes) : wishes_(wishes), memory_(
 
 End::~End() {
   ibv_destroy_qp(pair_);
+  if (shared_ != nullptr) {
+    ibv_destroy_srq(shared_);
+  }
   ibv_dereg_mr(region_);
   ibv_destroy_cq(send_queue_);
   ibv_destroy_cq(receive_queue_);
@@ -122,7 +132,14 @@ int End::receive(uint64_t id) {
   request.wr_id = id;
   request.sg_list = &local;
   request.num_sge = 1;
-  return ibv_post_recv(pair_, &request, &bad);
+  return shared_ != nullptr ? ibv_post_srq_recv(shared_, &request, &bad)
+                            : ibv_post_recv(pair_, &request, &bad);
+}
+
+int End::reset() {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RESET;
+  return ibv_modify_qp(pair_, &attributes, IBV_QP_STATE);
 }
 
 std::vector<ibv_wc> End::poll(ibv_cq* queue) {

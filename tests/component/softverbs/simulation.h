@@ -30,6 +30,7 @@ struct Wishes {
   uint8_t gid_index = 3;
   size_t bytes = 1 << 20;  // of the memory at each end
   uint32_t depth = 512;
+  uint32_t shared_receives = 0;  // places of a shared receive queue; 0: receives of its own
 };
 
 // A queue pair with memory of its own.
@@ -49,6 +50,8 @@ class End {
   int read(const End& peer, size_t bytes, uint64_t id = 0);
   int send(size_t bytes, uint64_t id = 0);
   int receive(uint64_t id = 0);
+  // To the state RESET; 0 or an errno value.
+  int reset();
 
   // What has completed since the last call.
   std::vector<ibv_wc> sent() { return poll(send_queue_); }
@@ -70,6 +73,7 @@ class End {
   ibv_pd* domain_;
   ibv_cq *send_queue_, *receive_queue_;
   ibv_mr* region_;
+  ibv_srq* shared_ = nullptr;
   ibv_qp* pair_;
 };
 

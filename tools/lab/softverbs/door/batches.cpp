@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
+#include <mutex>
 #include <vector>
 
 #include "softverbs/door/objects.h"
@@ -18,6 +19,7 @@ struct Batch {
     std::vector<std::byte> inline_data;
   };
   std::deque<Request> requests;
+  std::mutex mutex;  // held from start to complete or abort: threads take turns
 };
 
 namespace {
@@ -74,8 +76,11 @@ void set_inline(ibv_qp_ex* pair, void* address, size_t bytes) {
   set_inline_parts(pair, 1, &part);
 }
 
-void start(ibv_qp_ex* pair) { ours(pair)->batch->requests.clear(); }
-void abort(ibv_qp_ex* pair) { ours(pair)->batch->requests.clear(); }
+void start(ibv_qp_ex* pair) {
+  ours(pair)->batch->mutex.lock();
+  ours(pair)->batch->requests.clear();
+}
+void abort(ibv_qp_ex* pair) { ours(pair)->batch->mutex.unlock(); }
 
 // A batch is posted as a whole or not at all.
 int check(ibv_qp_ex* pair, const ibv_send_wr* first) {
@@ -92,7 +97,9 @@ int check(ibv_qp_ex* pair, const ibv_send_wr* first) {
 }
 
 int complete(ibv_qp_ex* pair) {
-  auto& requests = ours(pair)->batch->requests;
+  Batch& batch = *ours(pair)->batch;
+  const std::lock_guard held(batch.mutex, std::adopt_lock);
+  auto& requests = batch.requests;
   ibv_send_wr* next = nullptr;
   for (auto built = requests.rbegin(); built != requests.rend(); ++built) {
     if ((built->request.send_flags & IBV_SEND_INLINE) != 0) {
@@ -109,7 +116,6 @@ int complete(ibv_qp_ex* pair) {
   if (error == 0 && next != nullptr) {
     error = post_send(&pair->qp_base, next, &bad);
   }
-  requests.clear();
   return error;
 }
 

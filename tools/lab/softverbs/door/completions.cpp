@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <mutex>
+#include <set>
 
 #include <unistd.h>
 
@@ -14,7 +16,34 @@
 namespace rocelane::softverbs::door {
 namespace {
 
-std::atomic<uint32_t> channels_made{0};
+// Numbers of the channels of this process, which are unique in the run: pipes are named by them.
+// Never destroyed.
+class ChannelNumbers {
+ public:
+  // kNone when all are in use.
+  uint32_t take() {
+    const std::lock_guard lock(mutex_);
+    for (uint32_t i = 0; i < kOfProcess; ++i) {
+      const uint32_t number = next_++ % kOfProcess;
+      if (used_.insert(number).second) {
+        return run().process() * kOfProcess + number;
+      }
+    }
+    return kNone;
+  }
+  void give_back(uint32_t slot) {
+    const std::lock_guard lock(mutex_);
+    used_.erase(slot % kOfProcess);
+  }
+
+ private:
+  static constexpr uint32_t kOfProcess = 1U << 16;
+  std::mutex mutex_;
+  uint32_t next_ = 0;
+  std::set<uint32_t> used_;
+};
+
+auto& channel_numbers = *new ChannelNumbers;
 
 CompletionQueueObject* make_queue(ibv_context* context, uint32_t entries, void* user,
                                   ibv_comp_channel* channel) {
@@ -151,12 +180,14 @@ SOFTVERBS_API int ibv_destroy_cq(ibv_cq* queue) {
 }
 
 SOFTVERBS_API ibv_comp_channel* ibv_create_comp_channel(ibv_context* context) {
-  // Unique in the run: pipes are named by it.
-  constexpr uint32_t kChannelsOfProcess = 1U << 16;
-  const uint32_t slot =
-      run().process() * kChannelsOfProcess + channels_made.fetch_add(1) % kChannelsOfProcess;
+  const uint32_t slot = channel_numbers.take();
+  if (slot == kNone) {
+    errno = ENOMEM;
+    return nullptr;
+  }
   const int descriptor = run().pipes().make("channel", slot);
   if (descriptor < 0) {
+    channel_numbers.give_back(slot);
     return nullptr;
   }
   auto* object = static_cast<ChannelObject*>(calloc(1, sizeof(ChannelObject)));
@@ -171,6 +202,7 @@ SOFTVERBS_API int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
     return EBUSY;
   }
   run().pipes().remove("channel", ours(channel)->slot);
+  channel_numbers.give_back(ours(channel)->slot);
   close(channel->fd);
   free(ours(channel));
   return 0;

@@ -30,8 +30,9 @@ constexpr uint8_t kLinkUp = 5;
 constexpr uint8_t kPolling = 2;
 
 std::mutex devices_mutex;
-std::vector<std::unique_ptr<DeviceObject>> devices;  // of the run; pointers stay good
-uint64_t devices_of = 0;                             // serial number of that run
+// Of the run. Pointers stay good; never destroyed, since threads may use them to the end.
+auto& devices = *new std::vector<std::unique_ptr<DeviceObject>>;
+uint64_t devices_of = 0;  // serial number of that run
 
 void copy_text(char* to, size_t room, const std::string& text) {
   to[text.copy(to, room - 1)] = '\0';
@@ -238,8 +239,7 @@ SOFTVERBS_API ibv_context* ibv_open_device(ibv_device* device) {
     return nullptr;
   }
   Header& header = current.header();
-  const uint32_t slot =
-      claim_slot(header.context_table, current.at(header.contexts), kMostContexts);
+  const uint32_t slot = current.claim(header.context_table, header.contexts, kMostContexts);
   const int events = slot == kNone ? -1 : current.pipes().make("events", slot);
   if (events < 0) {
     if (slot != kNone) {

@@ -105,9 +105,9 @@ SOFTVERBS_API ibv_pd* ibv_alloc_pd(ibv_context* context) {
   auto& live = current.device(owner->device).counters.live_domains;
   const bool allowed =
       !has_failed(context) && live.fetch_add(1) < description_of(*owner).limits.protection_domains;
-  const uint32_t slot = allowed ? claim_slot(current.header().domain_table,
-                                             current.at(current.header().domains), kMostDomains)
-                                : kNone;
+  const uint32_t slot =
+      allowed ? current.claim(current.header().domain_table, current.header().domains, kMostDomains)
+              : kNone;
   if (slot == kNone) {
     errno = has_failed(context) ? EIO : (live.fetch_sub(1), ENOMEM);
     return nullptr;

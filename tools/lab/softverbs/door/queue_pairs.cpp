@@ -131,17 +131,18 @@ int post_receive(ibv_qp* pair, ibv_recv_wr* first, ibv_recv_wr** bad) {
     const auto fabric = timed::lock(current);
     flush(current, object->slot);
   } else if (!current.timed()) {
-    direct::receive_posted(current, shared.receive_awaited_by);
+    direct::receive_posted(current, object->slot);
   }
   return error;
 }
 
 int post_shared_receive(ibv_srq* queue, ibv_recv_wr* first, ibv_recv_wr** bad) {
   Run& current = run();
-  SharedReceiveQueue& shared = current.shared_receive_queue(ours(queue)->slot);
+  const uint32_t slot = ours(queue)->slot;
+  SharedReceiveQueue& shared = current.shared_receive_queue(slot);
   const int error = post_receives(shared.queue, first, bad, [] {});
   if (!current.timed()) {
-    direct::receive_posted(current, shared.awaited_by);
+    direct::shared_receive_posted(current, slot);
   }
   return error;
 }

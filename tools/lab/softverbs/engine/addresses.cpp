@@ -73,6 +73,13 @@ void write_gid(Run& run, uint32_t device, uint32_t index, const GidDescription* 
   owner.gid_generation.fetch_add(1);
 }
 
+void end_writing_gids(Run& run, uint32_t device) {
+  Device& owner = run.device(device);
+  if (owner.gid_generation.load() % 2 != 0) {
+    owner.gid_generation.fetch_add(1);
+  }
+}
+
 int find_destination(const Run& run, uint32_t from_device, const ibv_ah_attr& address,
                      Destination* destination) {
   if (address.is_global == 0 || (address.port_num != 1 && address.port_num != 0)) {

@@ -24,6 +24,9 @@ bool has_gid(const Run& run, uint32_t device, const Gid& gid, bool roce_v2);
 // Changes a place in the table. `gid` nothing: empties it.
 void write_gid(Run& run, uint32_t device, uint32_t index, const GidDescription* gid);
 
+// Ends a change that a process was killed in. The caller holds the fabric's mutex.
+void end_writing_gids(Run& run, uint32_t device);
+
 // What the step to RTR finds out about an address vector: 0, or an errno value after the time that
 // the run's description gives to it. EINVAL: not an address of RoCE; ENODATA: an empty place in the
 // GID table; ETIMEDOUT: nobody has it.

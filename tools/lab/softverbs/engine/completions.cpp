@@ -58,10 +58,9 @@ uint32_t create_completion_queue(Run& run, uint32_t context, uint32_t entries, u
   DeviceCounters& counters = run.device(device_number).counters;
   const uint32_t most = run.description().devices[device_number].limits.completion_queues;
   const bool allowed = counters.live_completion_queues.fetch_add(1) < most;
-  const uint32_t slot =
-      allowed ? claim_slot(run.header().completion_queue_table,
-                           run.at(run.header().completion_queues), kMostCompletionQueues)
-              : kNone;
+  const uint32_t slot = allowed ? run.claim(run.header().completion_queue_table,
+                                            run.header().completion_queues, kMostCompletionQueues)
+                                : kNone;
   const auto ring =
       slot == kNone ? Offset<Completion>{} : run.allocate<Completion>(entries * sizeof(Completion));
   if (!ring) {
@@ -139,6 +138,18 @@ int take_completions(Run& run, uint32_t slot, int most, ibv_wc* entries) {
   return taken;
 }
 
+Completion last_completion(Run& run, uint32_t slot) {
+  CompletionQueue& queue = run.completion_queue(slot);
+  const std::lock_guard lock(queue.mutex);
+  const uint64_t tail = queue.tail.load(std::memory_order_relaxed);
+  if (tail == 0) {
+    Completion none{};
+    none.source = kNone;
+    return none;
+  }
+  return run.at(queue.ring)[(tail - 1) % queue.capacity];
+}
+
 void forget_completions(Run& run, uint32_t slot, uint32_t queue_pair) {
   CompletionQueue& queue = run.completion_queue(slot);
   const std::lock_guard lock(queue.mutex);
@@ -154,6 +165,10 @@ void forget_completions(Run& run, uint32_t slot, uint32_t queue_pair) {
     } else {
       ring[--kept % queue.capacity] = completion;
     }
+  }
+  // last_completion() must not take one of an earlier life for one of the next.
+  if (tail != 0 && ring[(tail - 1) % queue.capacity].source == queue_pair) {
+    ring[(tail - 1) % queue.capacity].source = kNone;
   }
   queue.head.store(kept, std::memory_order_release);
 }

@@ -21,6 +21,10 @@ bool push_completion(Run& run, uint32_t slot, const Completion& completion);
 // for. -1 when the queue is in error and empty.
 int take_completions(Run& run, uint32_t slot, int most, ibv_wc* entries);
 
+// The one appended last, even if it has been taken since; of a queue that had none, one with the
+// source kNone.
+Completion last_completion(Run& run, uint32_t slot);
+
 // Removes what a queue pair has left in a queue.
 void forget_completions(Run& run, uint32_t slot, uint32_t queue_pair);
 

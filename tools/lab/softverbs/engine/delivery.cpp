@@ -14,12 +14,6 @@ bool has_immediate(uint32_t opcode) {
   return opcode == IBV_WR_SEND_WITH_IMM || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
-ReceiveQueue& receives_of(Run& run, QueuePair& pair) {
-  return pair.shared_receive_queue == kNone
-             ? pair.receives
-             : run.shared_receive_queue(pair.shared_receive_queue).queue;
-}
-
 void fail(Run& run, uint32_t slot, Verdict verdict) {
   QueuePair& pair = run.queue_pair(slot);
   pair.state.store(IBV_QPS_ERR);
@@ -38,13 +32,15 @@ void check_limit(Run& run, uint32_t slot) {
   }
 }
 
+// A receive that an attempt before this one has taken is good for the next one.
 bool take(Run& run, QueuePair& pair) {
   Responder& responder = pair.responder;
-  if (!take_receive(run, receives_of(run, pair), &responder.receive, responder.sges.data())) {
+  if (responder.receive_taken) {
+    return true;
+  }
+  if (!take_receive(run, receives_of(run, pair), responder)) {
     return false;
   }
-  responder.receive_taken = true;
-  responder.received_bytes = 0;
   if (pair.shared_receive_queue != kNone) {
     check_limit(run, pair.shared_receive_queue);
   }
@@ -67,8 +63,9 @@ Completion receive_completion(const QueuePair& pair, uint32_t slot, uint32_t sta
 Verdict fail_receive(Run& run, uint32_t slot, uint32_t status, Verdict verdict) {
   QueuePair& pair = run.queue_pair(slot);
   pair.state.store(IBV_QPS_ERR);
+  const Completion completion = receive_completion(pair, slot, status);
   pair.responder.receive_taken = false;
-  push_completion(run, pair.receive_queue, receive_completion(pair, slot, status));
+  push_completion(run, pair.receive_queue, completion);
   return verdict;
 }
 
@@ -81,8 +78,10 @@ Verdict complete_receive(Run& run, uint32_t slot, const Fragment& fragment) {
     completion.immediate = fragment.immediate;
     completion.flags = IBV_WC_WITH_IMM;
   }
+  completion.psn = pair.responder.expected_psn;
+  const bool pushed = push_completion(run, pair.receive_queue, completion);
   pair.responder.receive_taken = false;
-  if (!push_completion(run, pair.receive_queue, completion)) {
+  if (!pushed) {
     pair.state.store(IBV_QPS_ERR);
     return Verdict::kRemoteOperation;
   }
@@ -105,7 +104,7 @@ Verdict place_send(Run& run, uint32_t slot, const Fragment& fragment, const Piec
                   IBV_ACCESS_LOCAL_WRITE, held, &room)) {
     return fail_receive(run, slot, IBV_WC_LOC_PROT_ERR, Verdict::kRemoteOperation);
   }
-  const Pieces target = room.part(responder.received_bytes, fragment.bytes);
+  const Pieces target = room.part(fragment.offset, fragment.bytes);
   uint64_t fits = 0;
   for (const Piece& piece : target.all()) {
     fits += piece.bytes;
@@ -116,14 +115,13 @@ Verdict place_send(Run& run, uint32_t slot, const Fragment& fragment, const Piec
   if (!copy(run, data, target)) {
     return Verdict::kSilence;
   }
-  responder.received_bytes += fragment.bytes;
+  responder.received_bytes = fragment.offset + fragment.bytes;
   return fragment.last ? complete_receive(run, slot, fragment) : Verdict::kTaken;
 }
 
 Verdict place_write(Run& run, uint32_t slot, const Fragment& fragment, const Pieces& data) {
   QueuePair& pair = run.queue_pair(slot);
   const bool consumes = fragment.last && fragment.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  const uint32_t before = fragment.first ? 0 : pair.responder.received_bytes;
   HeldRegions held(run);
   Pieces target(pair.process);
   if (fragment.bytes > 0) {
@@ -146,7 +144,7 @@ Verdict place_write(Run& run, uint32_t slot, const Fragment& fragment, const Pie
   if (!copy(run, data, target)) {
     return Verdict::kSilence;
   }
-  pair.responder.received_bytes = before + fragment.bytes;
+  pair.responder.received_bytes = fragment.offset + fragment.bytes;
   return consumes ? complete_receive(run, slot, fragment) : Verdict::kTaken;
 }
 
@@ -177,6 +175,20 @@ Verdict find_read_data(Run& run, uint32_t to, const Fragment& fragment, bool rep
   const Verdict verdict = may_read ? Verdict::kRemoteAccess : Verdict::kRemoteInvalid;
   fail(run, to, verdict);
   return verdict;
+}
+
+void settle_responder(Run& run, uint32_t slot) {
+  QueuePair& pair = run.queue_pair(slot);
+  Responder& responder = pair.responder;
+  settle_receive(receives_of(run, pair), responder);
+  const Completion last = last_completion(run, pair.receive_queue);
+  if (last.kind != Completion::Kind::kSend && last.status == IBV_WC_SUCCESS &&
+      last.source == slot && last.queue_pair_number == pair.number &&
+      last.psn == responder.expected_psn) {
+    responder.receive_taken = false;
+    responder.expected_psn = (responder.expected_psn + 1) & 0xffffff;
+  }
+  responder.nak_sent = false;
 }
 
 bool listens_to(const QueuePair& to, uint32_t to_number, const QueuePair& from) {

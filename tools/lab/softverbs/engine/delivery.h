@@ -24,6 +24,7 @@ struct Fragment {
   uint64_t remote_address = 0;  // of the fragment
   uint32_t remote_key = 0;
   uint32_t immediate = 0;
+  uint32_t offset = 0;  // in the message
   uint32_t bytes = 0;
   uint32_t message_bytes = 0;  // of all fragments: the first one says how much will be written
   bool first = true;
@@ -40,6 +41,9 @@ Verdict place(Run& run, uint32_t to, const Fragment& fragment, const Pieces& dat
 // once: if it is not any more, the answer is silence and the queue pair lives on.
 Verdict find_read_data(Run& run, uint32_t to, const Fragment& fragment, bool repeated,
                        HeldRegions& held, Pieces* data);
+
+// A process was killed while it placed data: finds out what the responder has.
+void settle_responder(Run& run, uint32_t slot);
 
 // Whether a queue pair is there that takes packets of `from`: alive, in a state that receives, and
 // connected back.

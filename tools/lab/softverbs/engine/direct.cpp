@@ -17,9 +17,10 @@ namespace {
 constexpr uint32_t kRetryVendorError = 0x81;
 constexpr uint32_t kPsnMask = 0xffffff;
 
-// The queue pairs of this process with something that waits.
+// The queue pairs of this process with something that waits. Never destroyed: threads may look to
+// the end of the process.
 std::mutex waiting_mutex;
-std::vector<uint32_t> waiting;
+auto& waiting = *new std::vector<uint32_t>;
 std::atomic<size_t> waiting_count{0};
 
 void remember_waiting(uint32_t slot) {
@@ -62,16 +63,17 @@ bool mtus_clash(const QueuePair& from, const QueuePair& to, uint32_t bytes) {
   return mtu_bytes(from) != mtu_bytes(to) && bytes > std::min(mtu_bytes(from), mtu_bytes(to));
 }
 
-std::atomic<uint32_t>& awaited_by(Run& run, QueuePair& to) {
+std::atomic<bool>& awaited(Run& run, QueuePair& to) {
   return to.shared_receive_queue == kNone
-             ? to.receive_awaited_by
-             : run.shared_receive_queue(to.shared_receive_queue).awaited_by;
+             ? to.receive_awaited
+             : run.shared_receive_queue(to.shared_receive_queue).awaited;
 }
 
 struct Attempt {
   Verdict verdict = Verdict::kSilence;
   bool local_error = false;
   uint32_t peer = kNone;  // to flush when the verdict is an error
+  uint8_t rnr_timer = 0;  // the peer's
 };
 
 Verdict hand_over(Run& run, QueuePair& to, uint32_t peer, const SendView& view,
@@ -117,6 +119,7 @@ Attempt attempt(Run& run, uint32_t slot, const SendView& view) {
     return result;
   }
   result.peer = peer;
+  result.rnr_timer = to.attributes.min_rnr_timer;
   if (mtus_clash(pair, to, view.entry.bytes)) {
     to.state.store(IBV_QPS_ERR);
     result.verdict = Verdict::kRemoteInvalid;
@@ -137,11 +140,11 @@ Attempt attempt_or_await(Run& run, uint32_t slot, const SendView& view) {
   if (result.verdict != Verdict::kReceiverNotReady || result.local_error) {
     return result;
   }
-  awaited_by(run, run.queue_pair(result.peer)).store(slot);
+  awaited(run, run.queue_pair(result.peer)).store(true);
   return attempt(run, slot, view);
 }
 
-bool has_run_out(Run& run, QueuePair& pair, Requester::Stall stall) {
+bool has_run_out(const Run& run, QueuePair& pair, Requester::Stall stall, uint8_t rnr_timer) {
   Requester& requester = pair.requester;
   const uint64_t now_ns = run.now_ns();
   if (requester.stall != stall) {
@@ -151,12 +154,18 @@ bool has_run_out(Run& run, QueuePair& pair, Requester::Stall stall) {
   const uint64_t waited_ns = now_ns - requester.stalled_since_ns;
   if (stall == Requester::Stall::kReceiverNotReady) {
     const uint8_t retries = pair.attributes.rnr_retry;
-    const QueuePair& to = run.queue_pair(queue_pair_slot(run, pair.attributes.dest_qp_num));
-    return retries != kRetryForEver &&
-           waited_ns >= retries * receiver_not_ready_ns(to.attributes.min_rnr_timer);
+    return retries != kRetryForEver && waited_ns >= retries * receiver_not_ready_ns(rnr_timer);
   }
   const uint64_t timeout_ns = acknowledgement_timeout_ns(pair.attributes.timeout);
   return timeout_ns != 0 && waited_ns >= (pair.attributes.retry_cnt + 1U) * timeout_ns;
+}
+
+// Whether data of the queue pair can be copied here: one of the two ends is of this process.
+// Whoever remembers a slot may find that it is another queue pair's by now.
+bool concerns_this_process(Run& run, const QueuePair& pair) {
+  const uint32_t peer = queue_pair_slot(run, pair.attributes.dest_qp_num);
+  return pair.process == run.process() ||
+         (peer != kNone && run.queue_pair(peer).process == run.process());
 }
 
 enum class Outcome : uint8_t { kDone, kWaits, kFailed };
@@ -179,7 +188,7 @@ Outcome carry_out(Run& run, uint32_t slot, uint64_t index, const SendView& view,
     case Verdict::kReceiverNotReady: {
       const auto stall = result.verdict == Verdict::kSilence ? Requester::Stall::kSilent
                                                              : Requester::Stall::kReceiverNotReady;
-      if (!has_run_out(run, pair, stall)) {
+      if (!has_run_out(run, pair, stall, result.rnr_timer)) {
         return Outcome::kWaits;
       }
       DeviceCounters& counters = run.device(pair.device).counters;
@@ -265,6 +274,9 @@ void progress(Run& run, uint32_t slot) {
   bool failed = false;
   {
     const std::lock_guard lock(pair.send_mutex);
+    if (!concerns_this_process(run, pair)) {
+      return;
+    }
     const uint64_t posted = pair.posted.load();
     uint64_t index = pair.completed.load();
     for (; index < posted && pair.state.load() == IBV_QPS_RTS; ++index) {
@@ -302,19 +314,37 @@ void progress_all(Run& run) {
     if (pair.use.load() == Use::kLive && pair.pending.load()) {
       progress(run, slot);
     }
-    if (pair.use.load() != Use::kLive || !pair.pending.load()) {
+    if (pair.use.load() != Use::kLive || !pair.pending.load() || pair.process != run.process()) {
       forget_waiting(slot);
     }
   }
 }
 
-void receive_posted(Run& run, std::atomic<uint32_t>& awaited_by) {
-  if (awaited_by.load(std::memory_order_relaxed) == kNone) {
+void receiver_ready(Run& run, uint32_t slot) {
+  const uint32_t peer = queue_pair_slot(run, run.queue_pair(slot).attributes.dest_qp_num);
+  if (peer != kNone && run.queue_pair(peer).pending.load()) {
+    progress(run, peer);
+  }
+}
+
+void receive_posted(Run& run, uint32_t slot) {
+  std::atomic<bool>& awaited = run.queue_pair(slot).receive_awaited;
+  if (awaited.load(std::memory_order_relaxed) && awaited.exchange(false)) {
+    receiver_ready(run, slot);
+  }
+}
+
+void shared_receive_posted(Run& run, uint32_t queue) {
+  std::atomic<bool>& awaited = run.shared_receive_queue(queue).awaited;
+  if (!awaited.load(std::memory_order_relaxed) || !awaited.exchange(false)) {
     return;
   }
-  const uint32_t slot = awaited_by.exchange(kNone);
-  if (slot != kNone && run.queue_pair(slot).use.load() == Use::kLive) {
-    progress(run, slot);
+  const uint32_t high = std::min(run.header().queue_pair_table.high.load(), kMostQueuePairs);
+  for (uint32_t slot = 0; slot < high; ++slot) {
+    const QueuePair& pair = run.queue_pair(slot);
+    if (pair.use.load() == Use::kLive && pair.shared_receive_queue == queue) {
+      receiver_ready(run, slot);
+    }
   }
 }
 

@@ -20,7 +20,12 @@ void progress(Run& run, uint32_t slot);
 // Tries what waits in the queues of this process; costs next to nothing when nothing does.
 void progress_all(Run& run);
 
-// A receive has been posted that a queue pair may be waiting for.
-void receive_posted(Run& run, std::atomic<uint32_t>& awaited_by);
+// A queue pair takes messages from now on, which its peer may be waiting for.
+void receiver_ready(Run& run, uint32_t slot);
+
+// A receive has been posted to a queue pair, or to a shared receive queue, that somebody may be
+// waiting for.
+void receive_posted(Run& run, uint32_t slot);
+void shared_receive_posted(Run& run, uint32_t queue);
 
 }  // namespace rocelane::softverbs::direct

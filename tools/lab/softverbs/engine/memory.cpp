@@ -6,12 +6,14 @@
 
 #include <sched.h>
 #include <sys/uio.h>
+#include <unistd.h>
+
+#include "softverbs/segment/process_table.h"
 
 namespace rocelane::softverbs {
 namespace {
 
 constexpr int kGenerationBits = 8;
-constexpr int kPatience = 1 << 20;  // yields; a copier that died in the middle never lets go
 
 uint32_t slot_of(uint32_t key) { return key >> kGenerationBits; }
 uint32_t generation_of(uint32_t key) { return key & ((1U << kGenerationBits) - 1); }
@@ -76,6 +78,34 @@ size_t to_vectors(std::span<const Piece> pieces, iovec* vectors) {
   return pieces.size();
 }
 
+bool is_held(const Run& run, uint32_t slot) {
+  const uint32_t high = run.header().process_table.high.load();
+  for (uint32_t number = 0; number < high; ++number) {
+    const Process& process = run.process_slot(number);
+    const uint32_t places = process.holds_high.load();
+    for (uint32_t place = 0; place < places; ++place) {
+      if (process.holds[place].load() == slot + 1) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// What a process that is killed holds is let go when somebody finds out.
+void wait_for_copiers(Run& run, uint32_t slot) {
+  constexpr int kYields = 1000;
+  constexpr useconds_t kNapUs = 1000;
+  for (int turn = 0; is_held(run, slot); ++turn) {
+    if (turn < kYields) {
+      ::sched_yield();
+    } else {
+      ::usleep(kNapUs);
+      reap_now_and_then(run);
+    }
+  }
+}
+
 }  // namespace
 
 Pieces Pieces::part(uint64_t offset, uint64_t bytes) const {
@@ -97,29 +127,54 @@ Pieces Pieces::part(uint64_t offset, uint64_t bytes) const {
 
 bool copy(const Run& run, const Pieces& from, const Pieces& to) {
   const bool from_here = from.process() == run.process();
-  if (from_here && to.process() == run.process()) {
+  const bool to_here = to.process() == run.process();
+  if (from_here && to_here) {
     copy_here(from.all(), to.all());
     return true;
   }
-  const auto bytes = static_cast<ssize_t>(std::min(sum(from.all()), sum(to.all())));
-  if (bytes == 0) {
-    return true;
+  if (!from_here && !to_here) {
+    return false;
   }
-  const Pieces& mine = from_here ? from : to;
-  const Pieces& theirs = from_here ? to : from;
-  iovec local[kMostSges];
-  iovec remote[kMostSges];
-  const size_t locals = to_vectors(mine.all(), local);
-  const size_t remotes = to_vectors(theirs.all(), remote);
-  const pid_t pid = run.process_slot(theirs.process()).pid;
-  const ssize_t copied = from_here ? ::process_vm_writev(pid, local, locals, remote, remotes, 0)
-                                   : ::process_vm_readv(pid, local, locals, remote, remotes, 0);
-  return copied == bytes;
+  // The kernel copies a little less than 2 GiB at once.
+  constexpr uint64_t kAtOnce = uint64_t{1} << 30;
+  const uint64_t bytes = std::min(sum(from.all()), sum(to.all()));
+  const pid_t pid = run.process_slot((from_here ? to : from).process()).pid;
+  for (uint64_t done = 0; done < bytes; done += kAtOnce) {
+    const uint64_t more = std::min(kAtOnce, bytes - done);
+    const Pieces mine = (from_here ? from : to).part(done, more);
+    const Pieces theirs = (from_here ? to : from).part(done, more);
+    iovec local[kMostSges];
+    iovec remote[kMostSges];
+    const size_t locals = to_vectors(mine.all(), local);
+    const size_t remotes = to_vectors(theirs.all(), remote);
+    const ssize_t copied = from_here ? ::process_vm_writev(pid, local, locals, remote, remotes, 0)
+                                     : ::process_vm_readv(pid, local, locals, remote, remotes, 0);
+    if (copied != static_cast<ssize_t>(more)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 HeldRegions::~HeldRegions() {
   for (size_t i = 0; i < count_; ++i) {
-    held_[i]->readers.fetch_sub(1);
+    held_[i]->store(0);
+  }
+}
+
+void HeldRegions::hold(uint32_t slot) {
+  Process& process = run_.process_slot(run_.process());
+  for (uint32_t place = 0;; place = (place + 1) % kMostHolds) {
+    uint32_t free = 0;
+    if (process.holds[place].load(std::memory_order_relaxed) != 0 ||
+        !process.holds[place].compare_exchange_strong(free, slot + 1)) {
+      continue;
+    }
+    held_[count_++] = &process.holds[place];
+    uint32_t high = process.holds_high.load();
+    while (high <= place && !process.holds_high.compare_exchange_weak(high, place + 1)) {
+    }
+    return;
   }
 }
 
@@ -133,8 +188,7 @@ bool HeldRegions::translate(uint32_t key, uint32_t domain, uint64_t start, uint6
   Region& region = run_.region(slot);
   // Held before it is looked at: whoever deregisters first ends the region, then waits for the
   // holders.
-  region.readers.fetch_add(1);
-  held_[count_++] = &region;
+  hold(slot);
   if (!is_current(region, key) || region.domain != domain || (region.access & access) != access ||
       start < region.start || bytes > region.bytes || start - region.start > region.bytes - bytes) {
     return false;
@@ -168,8 +222,7 @@ uint32_t register_region(Run& run, uint32_t context, uint32_t domain, uint64_t s
     errno = ENOMEM;
     return 0;
   }
-  const uint32_t slot =
-      claim_slot(run.header().region_table, run.at(run.header().regions), kMostRegions);
+  const uint32_t slot = run.claim(run.header().region_table, run.header().regions, kMostRegions);
   if (slot == kNone) {
     device.counters.live_regions.fetch_sub(1);
     errno = ENOMEM;
@@ -195,8 +248,9 @@ void deregister_region(Run& run, uint32_t key) { deregister_region_slot(run, slo
 void deregister_region_slot(Run& run, uint32_t slot) {
   Region& region = run.region(slot);
   region.use.store(Use::kClaimed);
-  for (int i = 0; i < kPatience && region.readers.load() != 0; ++i) {
-    ::sched_yield();
+  // Of a process that has ended nothing can be copied any more.
+  if (region.process == run.process()) {
+    wait_for_copiers(run, slot);
   }
   Device& device = run.device(run.context(region.context).device);
   device.counters.live_regions.fetch_sub(1);

@@ -3,6 +3,7 @@
 // Registered memory: keys, checks, and copies between the memories of two processes.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -36,8 +37,8 @@ class Pieces {
   std::array<Piece, kMostSges> pieces_;
 };
 
-// Copies as many bytes as the shorter side has. One of the two sides is this process, or both.
-// False when the other process is gone, or its memory is.
+// Copies as many bytes as the shorter side has. False when neither side is this process, or when
+// the other process is gone, or its memory is.
 bool copy(const Run& run, const Pieces& from, const Pieces& to);
 
 // Regions that must not be deregistered while this lives.
@@ -55,9 +56,11 @@ class HeldRegions {
                  uint64_t* address);
 
  private:
+  void hold(uint32_t slot);
+
   Run& run_;
   size_t count_ = 0;
-  std::array<Region*, kMostSges + 1> held_;
+  std::array<std::atomic<uint32_t>*, kMostSges + 1> held_;
 };
 
 // The memory that a local gather or scatter list names. False when a key is wrong.

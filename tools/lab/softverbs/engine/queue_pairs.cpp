@@ -69,7 +69,9 @@ void write_down(Run& run, const QueuePair& pair) {
   }
   Journal& journal = run.header().journal;
   const uint64_t place = journal.written.fetch_add(1);
-  if (place >= kMostRecords) {
+  if (place >= kMostRecords ||
+      !run.back_table(journal.backed, journal.records.value, static_cast<uint32_t>(place) + 1,
+                      kMostRecords, sizeof(QueuePairRecord))) {
     return;
   }
   QueuePairRecord& record = run.at(journal.records)[place];
@@ -89,6 +91,10 @@ void reset(Run& run, QueuePair& pair, uint32_t slot) {
   if (pair.receive_queue != pair.send_queue) {
     forget_completions(run, pair.receive_queue, slot);
   }
+  if (pair.responder.receive_taken && pair.shared_receive_queue != kNone) {
+    // The receive is lost with half a message in it; its place is free.
+    run.shared_receive_queue(pair.shared_receive_queue).queue.retired.fetch_add(1);
+  }
   pair.posted.store(0);
   pair.completed.store(0);
   pair.retired.store(0);
@@ -96,7 +102,7 @@ void reset(Run& run, QueuePair& pair, uint32_t slot) {
   pair.receives.posted.store(0);
   pair.receives.taken.store(0);
   pair.receives.retired.store(0);
-  pair.receive_awaited_by.store(kNone);
+  pair.receive_awaited.store(false);
   pair.requester = {};
   pair.responder = {};
   pair.attributes = {};
@@ -207,9 +213,9 @@ uint32_t create_queue_pair(Run& run, const QueuePairWishes& wishes) {
   }
   DeviceCounters& counters = run.device(device_number).counters;
   const bool allowed = counters.live_queue_pairs.fetch_add(1) < limits.queue_pairs;
-  const uint32_t slot = allowed ? claim_slot(run.header().queue_pair_table,
-                                             run.at(run.header().queue_pairs), kMostQueuePairs)
-                                : kNone;
+  const uint32_t slot =
+      allowed ? run.claim(run.header().queue_pair_table, run.header().queue_pairs, kMostQueuePairs)
+              : kNone;
   const bool shared = wishes.shared_receive_queue != kNone;
   if (slot == kNone ||
       !make_receive_queue(run, run.queue_pair(slot).receives,
@@ -294,6 +300,11 @@ int modify_queue_pair(Run& run, uint32_t slot, const ibv_qp_attr& attributes, in
   {
     const auto fabric = timed::lock(run);
     const std::scoped_lock locks(pair.send_mutex, pair.responder_mutex);
+    // The peer may have brought it into error in the meantime.
+    const auto now = static_cast<ibv_qp_state>(pair.state.load());
+    if (now != from && !((mask & IBV_QP_STATE) != 0 && may_change_state(now, to, mask))) {
+      return EINVAL;
+    }
     if (to == IBV_QPS_RESET) {
       if (run.timed()) {
         timed::forget(run, slot);
@@ -305,18 +316,23 @@ int modify_queue_pair(Run& run, uint32_t slot, const ibv_qp_attr& attributes, in
     if ((mask & IBV_QP_AV) != 0) {
       set_address(pair, attributes, destination);
     }
+    if (to == IBV_QPS_SQD && from == IBV_QPS_RTS) {
+      pair.attributes.en_sqd_async_notify =
+          (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0 ? attributes.en_sqd_async_notify : 0;
+    } else if (to == IBV_QPS_RTS) {
+      pair.requester.sends_drained = false;
+    }
     pair.state.store(to);
   }
   if (to == IBV_QPS_ERR) {
     const auto fabric = timed::lock(run);
     flush(run, slot);
   } else if (to == IBV_QPS_SQD && from == IBV_QPS_RTS) {
-    pair.attributes.en_sqd_async_notify =
-        (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY) != 0 ? attributes.en_sqd_async_notify : 0;
     drain(run, slot);
   } else if (to == IBV_QPS_RTS) {
-    pair.requester.sends_drained = false;
     run.timed() ? timed::resume(run, slot) : direct::progress(run, slot);
+  } else if (to == IBV_QPS_RTR && !run.timed()) {
+    direct::receiver_ready(run, slot);
   }
   return 0;
 }

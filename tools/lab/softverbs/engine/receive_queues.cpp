@@ -59,17 +59,33 @@ int append_receive(Run& run, ReceiveQueue& queue, const ibv_recv_wr& request) {
   return 0;
 }
 
-bool take_receive(Run& run, ReceiveQueue& queue, ReceiveEntry* entry, ibv_sge* sges) {
+ReceiveQueue& receives_of(Run& run, QueuePair& pair) {
+  return pair.shared_receive_queue == kNone
+             ? pair.receives
+             : run.shared_receive_queue(pair.shared_receive_queue).queue;
+}
+
+bool take_receive(Run& run, ReceiveQueue& queue, Responder& responder) {
   const std::lock_guard lock(queue.mutex);
   const uint64_t taken = queue.taken.load(std::memory_order_relaxed);
   if (taken == queue.posted.load(std::memory_order_relaxed)) {
     return false;
   }
   ReceiveEntry* oldest = entry_at(run, queue, taken);
-  *entry = *oldest;
-  std::copy_n(sges_of(oldest), oldest->sge_count, sges);
+  responder.receive = *oldest;
+  std::copy_n(sges_of(oldest), oldest->sge_count, responder.sges.begin());
+  responder.receive_index = taken;
+  in_this_order();
+  responder.receive_taken = true;
   queue.taken.store(taken + 1);
   return true;
+}
+
+void settle_receive(ReceiveQueue& queue, const Responder& responder) {
+  const std::lock_guard lock(queue.mutex);
+  if (responder.receive_taken && queue.taken.load() == responder.receive_index) {
+    queue.taken.store(responder.receive_index + 1);
+  }
 }
 
 uint32_t create_shared_receive_queue(Run& run, uint32_t context, uint32_t domain, uint32_t capacity,
@@ -78,10 +94,9 @@ uint32_t create_shared_receive_queue(Run& run, uint32_t context, uint32_t domain
   DeviceCounters& counters = run.device(device_number).counters;
   const uint32_t most = run.description().devices[device_number].limits.shared_receive_queues;
   const bool allowed = counters.live_shared_receive_queues.fetch_add(1) < most;
-  const uint32_t slot =
-      allowed ? claim_slot(run.header().shared_receive_queue_table,
-                           run.at(run.header().shared_receive_queues), kMostReceiveQueues)
-              : kNone;
+  const uint32_t slot = allowed ? run.claim(run.header().shared_receive_queue_table,
+                                            run.header().shared_receive_queues, kMostReceiveQueues)
+                                : kNone;
   if (slot == kNone ||
       !make_receive_queue(run, run.shared_receive_queue(slot).queue, capacity, max_sge)) {
     if (slot != kNone) {
@@ -99,7 +114,7 @@ uint32_t create_shared_receive_queue(Run& run, uint32_t context, uint32_t domain
   queue.cookie = cookie;
   queue.limit.store(0);
   queue.users.store(0);
-  queue.awaited_by.store(kNone);
+  queue.awaited.store(false);
   run.domain(domain).users.fetch_add(1);
   queue.use.store(Use::kLive);
   return slot;

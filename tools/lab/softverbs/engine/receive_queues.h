@@ -15,8 +15,14 @@ void unmake_receive_queue(Run& run, ReceiveQueue& queue);
 // many SGEs.
 int append_receive(Run& run, ReceiveQueue& queue, const ibv_recv_wr& request);
 
-// Takes the oldest. False when there is none. `sges` has room for kMostSges.
-bool take_receive(Run& run, ReceiveQueue& queue, ReceiveEntry* entry, ibv_sge* sges);
+// Where a queue pair takes its receives from.
+ReceiveQueue& receives_of(Run& run, QueuePair& pair);
+
+// Takes the oldest; to be put into a responder, which then has it even if this process is killed at
+// the wrong moment. False when there is none.
+bool take_receive(Run& run, ReceiveQueue& queue, Responder& responder);
+// Finds out whether a receive that was being taken when the process was killed was.
+void settle_receive(ReceiveQueue& queue, const Responder& responder);
 
 uint32_t create_shared_receive_queue(Run& run, uint32_t context, uint32_t domain, uint32_t capacity,
                                      uint32_t max_sge, uint64_t cookie);

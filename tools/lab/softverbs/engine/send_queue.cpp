@@ -58,6 +58,9 @@ Completion flushed(const QueuePair& pair, uint32_t slot, uint64_t wr_id) {
 void flush_sends(Run& run, uint32_t slot) {
   QueuePair& pair = run.queue_pair(slot);
   const std::lock_guard lock(pair.send_mutex);
+  if (pair.state.load() != IBV_QPS_ERR) {
+    return;
+  }
   const uint64_t posted = pair.posted.load();
   for (uint64_t index = pair.completed.load(); index < posted; ++index) {
     finish(run, slot, index, entry_at(run, pair, index), IBV_WC_WR_FLUSH_ERR, kFlushVendorError);
@@ -68,6 +71,9 @@ void flush_sends(Run& run, uint32_t slot) {
 void flush_receives(Run& run, uint32_t slot) {
   QueuePair& pair = run.queue_pair(slot);
   const std::lock_guard lock(pair.responder_mutex);
+  if (pair.state.load() != IBV_QPS_ERR) {
+    return;
+  }
   if (pair.responder.receive_taken) {
     pair.responder.receive_taken = false;
     push_completion(run, pair.receive_queue, flushed(pair, slot, pair.responder.receive.wr_id));
@@ -79,10 +85,9 @@ void flush_receives(Run& run, uint32_t slot) {
     }
     return;
   }
-  ReceiveEntry entry{};
-  ibv_sge sges[kMostSges];
-  while (take_receive(run, pair.receives, &entry, sges)) {
-    push_completion(run, pair.receive_queue, flushed(pair, slot, entry.wr_id));
+  while (take_receive(run, pair.receives, pair.responder)) {
+    pair.responder.receive_taken = false;
+    push_completion(run, pair.receive_queue, flushed(pair, slot, pair.responder.receive.wr_id));
   }
 }
 
@@ -207,11 +212,11 @@ bool find_payload(const QueuePair& pair, const SendView& view, HeldRegions& held
 bool finish(Run& run, uint32_t slot, uint64_t index, const SendEntry& entry, uint32_t status,
             uint32_t vendor_error) {
   QueuePair& pair = run.queue_pair(slot);
-  pair.completed.store(index + 1);
   if (status != IBV_WC_SUCCESS) {
     pair.state.store(IBV_QPS_ERR);
   }
   if (!entry.signalled && status == IBV_WC_SUCCESS) {
+    pair.completed.store(index + 1);
     return true;
   }
   Completion completion{};
@@ -224,11 +229,13 @@ bool finish(Run& run, uint32_t slot, uint64_t index, const SendEntry& entry, uin
   completion.source = slot;
   completion.send_index = index;
   completion.kind = Completion::Kind::kSend;
-  if (!push_completion(run, pair.send_queue, completion)) {
+  const bool pushed = push_completion(run, pair.send_queue, completion);
+  if (!pushed) {
     pair.state.store(IBV_QPS_ERR);
-    return false;
   }
-  return status == IBV_WC_SUCCESS;
+  // Last: if this process is killed in between, the completion tells that this was done.
+  pair.completed.store(index + 1);
+  return pushed && status == IBV_WC_SUCCESS;
 }
 
 void flush(Run& run, uint32_t slot) {

@@ -38,7 +38,8 @@ bool find_payload(const QueuePair& pair, const SendView& view, HeldRegions& held
 bool finish(Run& run, uint32_t slot, uint64_t index, const SendEntry& entry, uint32_t status,
             uint32_t vendor_error = 0);
 
-// Ends everything in both queues with a flush error. Takes the mutexes itself.
+// Ends everything in both queues of a queue pair in error with a flush error. Takes the mutexes
+// itself; a pair that has begun another life in the meantime is left alone.
 void flush(Run& run, uint32_t slot);
 
 }  // namespace rocelane::softverbs

@@ -9,7 +9,7 @@ namespace rocelane::softverbs {
 namespace {
 
 constexpr uint64_t kSmallest = 64;
-constexpr uint64_t kPromise = uint64_t{4} << 20;
+constexpr uint64_t kStep = uint64_t{4} << 20;
 
 int class_of(uint64_t bytes) {
   return static_cast<int>(std::bit_width(std::max(bytes, kSmallest) - 1));
@@ -20,11 +20,11 @@ int class_of(uint64_t bytes) {
 void Arena::initialise(uint64_t first, uint64_t end) {
   mutex_.initialise();
   next_ = (first + kSmallest - 1) / kSmallest * kSmallest;
-  promised_ = next_;
+  backed_ = next_;
   end_ = end;
 }
 
-uint64_t Arena::allocate(std::byte* base, uint64_t bytes, bool (*room)(uint64_t bytes)) {
+uint64_t Arena::allocate(std::byte* base, uint64_t bytes, const Back& back) {
   const int size_class = class_of(bytes);
   if (size_class >= kClasses) {
     return 0;
@@ -40,12 +40,12 @@ uint64_t Arena::allocate(std::byte* base, uint64_t bytes, bool (*room)(uint64_t 
   if (size > end_ - next_) {
     return 0;
   }
-  if (next_ + size > promised_) {
-    const uint64_t wanted = std::max(size, kPromise);
-    if (!room(wanted)) {
+  if (next_ + size > backed_) {
+    const uint64_t up_to = std::min(end_, std::max(next_ + size, backed_ + kStep));
+    if (!back(backed_, up_to - backed_)) {
       return 0;
     }
-    promised_ = next_ + wanted;
+    backed_ = up_to;
   }
   const uint64_t offset = next_;
   next_ += size;

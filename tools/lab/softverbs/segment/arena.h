@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "softverbs/segment/robust_mutex.h"
 
@@ -23,9 +24,12 @@ class Arena {
   // Everything from `first` to `end` may be handed out.
   void initialise(uint64_t first, uint64_t end);
 
+  // Puts memory behind a part of the segment; false when there is none left.
+  using Back = std::function<bool(uint64_t offset, uint64_t bytes)>;
+
   // 0 when the segment, or the file system that holds it, is full. `base` is where this process has
-  // the segment; `room` says whether that many bytes more may be touched.
-  uint64_t allocate(std::byte* base, uint64_t bytes, bool (*room)(uint64_t bytes));
+  // the segment.
+  uint64_t allocate(std::byte* base, uint64_t bytes, const Back& back);
   void release(std::byte* base, uint64_t offset, uint64_t bytes);
 
  private:
@@ -34,7 +38,7 @@ class Arena {
   RobustMutex mutex_;
   uint64_t next_ = 0;
   uint64_t end_ = 0;
-  uint64_t promised_ = 0;  // up to here `room` has said yes
+  uint64_t backed_ = 0;  // up to here there is memory
   std::array<uint64_t, kClasses> free_{};
 };
 

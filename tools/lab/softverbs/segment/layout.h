@@ -35,10 +35,17 @@ constexpr uint32_t kMostGids = 64;  // of a device
 // 24 bits of queue pair number: slot below, generation above. 0 and 1 are reserved numbers.
 constexpr int kQueuePairSlotBits = 17;
 
+// Of the threads of one process, at one time.
+constexpr uint32_t kMostHolds = 1024;
+
 struct Process {
   std::atomic<Use> use;
   pid_t pid;
   uint64_t started;  // of /proc/<pid>/stat: a number used again is another process
+  // The regions that its threads copy from or to right now, as slot + 1; 0: a free place. They are
+  // let go when the process ends, in whatever way.
+  std::atomic<uint32_t> holds_high;  // no place at or above has been used
+  std::array<std::atomic<uint32_t>, kMostHolds> holds;
 };
 
 struct GidSlot {
@@ -75,7 +82,6 @@ struct Domain {
 struct Region {
   std::atomic<Use> use;
   std::atomic<uint32_t> generation;  // 8 bits of it are in the key
-  std::atomic<uint32_t> readers;     // copies in progress; deregistration waits for them
   uint32_t process;
   uint32_t context;
   uint32_t domain;
@@ -96,6 +102,7 @@ struct Completion {
   uint32_t flags;
   uint32_t source;      // slot of the queue pair, or of the shared receive queue
   uint64_t send_index;  // of send completions: frees the queue up to here
+  uint32_t psn;         // of receive completions in timed runs: the packet that ended the message
   enum class Kind : uint32_t { kSend, kReceive, kSharedReceive } kind;
 };
 
@@ -137,7 +144,7 @@ struct SharedReceiveQueue {
   uint64_t cookie;
   std::atomic<uint32_t> limit;  // event when fewer are left; 0: not armed
   std::atomic<uint32_t> users;
-  std::atomic<uint32_t> awaited_by;  // a queue pair that waits to send; direct runs
+  std::atomic<bool> awaited;  // somebody waits to send; direct runs
   ReceiveQueue queue;
 };
 
@@ -168,6 +175,7 @@ struct Responder {
   bool receive_taken;
   bool end_reported;  // nothing more will be taken from the shared receive queue
   uint32_t received_bytes;
+  uint64_t receive_index;  // in its queue, of the one taken
   ReceiveEntry receive;
   std::array<ibv_sge, kMostSges> sges;
 };
@@ -230,7 +238,7 @@ struct QueuePair {
   std::atomic<bool> pending;  // completed < posted
 
   ReceiveQueue receives;
-  std::atomic<uint32_t> receive_awaited_by;  // a queue pair that waits to send; direct runs
+  std::atomic<bool> receive_awaited;  // the peer waits to send; direct runs
   Requester requester;
   Responder responder;
   QueuePairCounters counters;
@@ -265,6 +273,7 @@ struct Event {
     kFault,
     kFaultOver,
     kRerouted,  // switches avoid a link
+    kNothing,
   };
   uint64_t time_ns;
   uint64_t tie;     // among events of one time: random by the seed, the same for one queue pair …
@@ -280,11 +289,14 @@ struct Fabric {
   RobustMutex mutex;
   bool begun;
   std::atomic<uint64_t> next_event_ns;  // UINT64_MAX: none
+  std::atomic<uint64_t> next_tick_ns;   // when a ticker of some process will look
   uint64_t random_state;
   uint64_t events;  // so far
   std::atomic<uint32_t> path_epoch;
   Offset<Event> heap;
   uint64_t heap_size, heap_capacity;
+  // What a process had in its hand when it was killed is found here.
+  Event moving, handled;
   Offset<Burst> bursts;
   uint32_t burst_capacity, free_burst, bursts_used;
   Offset<LinkState> links;
@@ -305,19 +317,21 @@ constexpr uint32_t kMostRecords = 1U << 17;
 
 struct Journal {
   std::atomic<uint64_t> written;  // may exceed kMostRecords: the rest is left out
+  std::atomic<uint32_t> backed;   // so many records have memory behind them
   Offset<QueuePairRecord> records;
 };
 
 constexpr uint32_t kMostInjectedFaults = 4096;
 
 constexpr uint64_t kMagic = 0x736f667476657262;  // "softverb"
-constexpr uint32_t kLayoutVersion = 1;
+constexpr uint32_t kLayoutVersion = 2;
 
 struct Header {
   std::atomic<uint64_t> magic;
   uint32_t version;
   uint64_t description_digest;
   uint64_t began_ns;  // CLOCK_MONOTONIC
+  std::atomic<uint64_t> next_reap_ns;
   SlotTable process_table, context_table, domain_table, region_table, completion_queue_table,
       shared_receive_queue_table, queue_pair_table;
   Arena arena;

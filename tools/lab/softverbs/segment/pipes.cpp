@@ -1,14 +1,13 @@
 #include "softverbs/segment/pipes.h"
 
 #include <array>
+#include <cerrno>
 #include <mutex>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/file_descriptor.h"
 
 namespace rocelane::softverbs {
 namespace {
@@ -22,7 +21,11 @@ void write_or_drop(int descriptor, const void* data, size_t bytes) {
   }
 }
 
+int open_null() { return ::open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
 }  // namespace
+
+Pipes::Pipes(std::string folder) : folder_(std::move(folder)), spare_(open_null()) {}
 
 int Pipes::make(const char* kind, uint32_t slot) {
   if (folder_.empty()) {
@@ -52,10 +55,27 @@ void Pipes::write(const char* kind, uint32_t slot, const void* data, size_t byte
     }
     return;
   }
-  const FileDescriptor pipe(::open(path_of(kind, slot).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  const std::string path = path_of(kind, slot);
+  FileDescriptor pipe = open_for_writing(path);
+  if (!pipe.is_open() && (errno == EMFILE || errno == ENFILE)) {
+    const std::lock_guard lock(writing_ends_mutex);
+    spare_ = FileDescriptor();
+    pipe = open_for_writing(path);
+    if (pipe.is_open()) {
+      write_or_drop(pipe.get(), data, bytes);
+    }
+    pipe = FileDescriptor();
+    spare_ = FileDescriptor(open_null());
+    return;
+  }
   if (pipe.is_open()) {
     write_or_drop(pipe.get(), data, bytes);
   }
+}
+
+// For reading too: a pipe whose reader has just died would end this process by SIGPIPE.
+FileDescriptor Pipes::open_for_writing(const std::string& path) {
+  return FileDescriptor(::open(path.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
 }
 
 void Pipes::remove(const char* kind, uint32_t slot) {

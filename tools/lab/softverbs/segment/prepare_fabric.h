@@ -4,7 +4,8 @@ namespace rocelane::softverbs {
 
 class Run;
 
-// Fills the fabric of a run that begins: links as described, nothing under way.
-void prepare_fabric(Run& run);
+// Fills the fabric of a run that begins: links as described, nothing under way. False when there is
+// no memory for it.
+bool prepare_fabric(Run& run);
 
 }  // namespace rocelane::softverbs

@@ -49,7 +49,7 @@ bool is_dead(const Process& process) {
 uint32_t claim_process(Run& run) {
   Header& header = run.header();
   Process* slots = run.at(header.processes);
-  const uint32_t slot = claim_slot(header.process_table, slots, kMostProcesses);
+  const uint32_t slot = run.claim(header.process_table, header.processes, kMostProcesses);
   if (slot != kNone) {
     slots[slot].pid = ::getpid();
     slots[slot].started = start_time(::getpid());
@@ -73,7 +73,7 @@ void reap_dead_processes(Run& run) {
 
 void reap_now_and_then(Run& run) {
   constexpr uint64_t kPauseNs = 100'000'000;
-  static std::atomic<uint64_t> next_ns{0};
+  std::atomic<uint64_t>& next_ns = run.header().next_reap_ns;
   uint64_t due_ns = next_ns.load(std::memory_order_relaxed);
   const uint64_t now_ns = run.now_ns();
   if (now_ns >= due_ns && next_ns.compare_exchange_strong(due_ns, now_ns + kPauseNs)) {

@@ -1,5 +1,6 @@
 #include "softverbs/segment/run.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <functional>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -28,11 +30,23 @@ constexpr uint64_t kSharedBytes = uint64_t{32} << 30;
 constexpr uint64_t kVirtualBytes = uint64_t{8} << 30;
 constexpr uint64_t kRoomToSpare = uint64_t{8} << 20;
 
+constexpr uint64_t kStep = 65536;  // tables get memory in pieces of this
+
+// Never destroyed at the end of the process: other threads may still be in a call.
 std::mutex current_mutex;
-std::unique_ptr<Run> current_owner;
+Run* current_owner = nullptr;
 std::atomic<uint64_t> runs{0};
 std::atomic<Run*> current_run{nullptr};
 bool has_failed = false;
+
+constexpr uint64_t kNoTime = UINT64_MAX;
+thread_local uint64_t time_of_event_ns = kNoTime;
+
+Error no_room() {
+  return {ErrorCode::kSystem,
+          "softverbs: /dev/shm has less than 16 MiB left; make room, or give the container more "
+          "(docker run --shm-size)"};
+}
 
 uint64_t monotonic_ns() {
   timespec time{};
@@ -75,7 +89,7 @@ Run* Run::current() {
   }
   const std::lock_guard lock(current_mutex);
   if (current_owner != nullptr || has_failed) {
-    return current_owner.get();
+    return current_owner;
   }
   auto settings = read_run_settings([](const char* name) -> const char* { return getenv(name); });
   auto run = settings ? join(std::move(*settings))
@@ -85,16 +99,16 @@ Run* Run::current() {
     std::fprintf(stderr, "%s\n", run.error().what.c_str());
     return nullptr;
   }
-  current_owner = std::move(*run);
-  current_run.store(current_owner.get(), std::memory_order_release);
-  return current_owner.get();
+  current_owner = run->release();
+  current_run.store(current_owner, std::memory_order_release);
+  return current_owner;
 }
 
 // A child is another process: it has nothing in its parent's run, and joins anew if it calls verbs.
 void Run::forget_in_child() {
   current_run.store(nullptr);
   static Run* parents = nullptr;  // its threads are gone, its memory is still mapped
-  parents = current_owner.release();
+  parents = std::exchange(current_owner, nullptr);
   static_cast<void>(parents);
   has_failed = false;
   new (&current_mutex) std::mutex;
@@ -110,15 +124,15 @@ Status Run::open_virtual(const std::string& fabric, const std::string& faults, u
   if (!run) {
     return std::move(run).error();
   }
-  current_owner = std::move(*run);
-  current_run.store(current_owner.get(), std::memory_order_release);
+  current_owner = run->release();
+  current_run.store(current_owner, std::memory_order_release);
   return {};
 }
 
 void Run::close() {
   const std::lock_guard lock(current_mutex);
   current_run.store(nullptr, std::memory_order_release);
-  current_owner.reset();
+  delete std::exchange(current_owner, nullptr);
 }
 
 void Run::leave_at_exit() {
@@ -126,7 +140,7 @@ void Run::leave_at_exit() {
   if (current_owner != nullptr) {
     current_owner->leave();
     static Run* left = nullptr;
-    left = current_owner.release();
+    left = std::exchange(current_owner, nullptr);
     static_cast<void>(left);
   }
 }
@@ -235,19 +249,24 @@ Status Run::map(uint64_t bytes) {
 
 // The segment is all zero, which is what every table begins with.
 Status Run::prepare(uint64_t bytes) {
-  if (!virtual_ && !shared_room(kRoomToSpare)) {
-    return Error{ErrorCode::kSystem,
-                 "softverbs: /dev/shm has less than 16 MiB left; make room, or give the container "
-                 "more (docker run --shm-size)"};
+  const auto device_count = static_cast<uint32_t>(description_.devices.size());
+  const auto link_count = static_cast<uint32_t>(topology_->links().size());
+  uint64_t next = sizeof(Header);
+  const auto devices = lay_out<Device>(next, device_count);
+  const auto links = lay_out<LinkState>(next, link_count);
+  const auto fault_counts = lay_out<uint64_t>(next, faults_.faults.size() + kMostInjectedFaults);
+  if (!back(0, next)) {
+    return no_room();
   }
   Header& header = *new (base_) Header;
   header.version = kLayoutVersion;
-  header.description_digest =
-      std::hash<std::string>()(settings_.fabric_text + '\0' + settings_.faults_text);
+  header.description_digest = digest();
   header.began_ns = virtual_ ? 0 : monotonic_ns();
-  header.device_count = static_cast<uint32_t>(description_.devices.size());
-  uint64_t next = sizeof(Header);
-  header.devices = lay_out<Device>(next, header.device_count);
+  header.device_count = device_count;
+  header.devices = devices;
+  header.fabric.link_count = link_count;
+  header.fabric.links = links;
+  header.fabric.fault_counts = fault_counts;
   header.processes = lay_out<Process>(next, kMostProcesses);
   header.contexts = lay_out<Context>(next, kMostContexts);
   header.domains = lay_out<Domain>(next, kMostDomains);
@@ -256,19 +275,20 @@ Status Run::prepare(uint64_t bytes) {
   header.shared_receive_queues = lay_out<SharedReceiveQueue>(next, kMostReceiveQueues);
   header.queue_pairs = lay_out<QueuePair>(next, kMostQueuePairs);
   header.journal.records = lay_out<QueuePairRecord>(next, kMostRecords);
-  header.fabric.link_count = static_cast<uint32_t>(topology_->links().size());
-  header.fabric.links = lay_out<LinkState>(next, header.fabric.link_count);
-  header.fabric.fault_counts = lay_out<uint64_t>(next, faults_.faults.size() + kMostInjectedFaults);
   header.arena.initialise(next, bytes);
-  if (timed_) {
-    prepare_fabric(*this);
+  if (timed_ && !prepare_fabric(*this)) {
+    return no_room();
   }
   for (uint32_t number = 0; number < header.device_count; ++number) {
     fill_device(device(number), description_.devices[number]);
   }
   // A forgotten key, and the two reserved queue pairs, are wrong ones.
-  header.region_table.high.store(1);
-  header.queue_pair_table.high.store(2);
+  const bool reserved = claim(header.region_table, header.regions, kMostRegions) == 0 &&
+                        claim(header.queue_pair_table, header.queue_pairs, kMostQueuePairs) == 0 &&
+                        claim(header.queue_pair_table, header.queue_pairs, kMostQueuePairs) == 1;
+  if (!reserved) {
+    return no_room();
+  }
   header.magic.store(kMagic, std::memory_order_release);
   return {};
 }
@@ -281,13 +301,14 @@ Status Run::enter() {
                              "library; use one build for all of its processes",
                              settings_.name)};
   }
-  if (shared.description_digest !=
-      std::hash<std::string>()(settings_.fabric_text + '\0' + settings_.faults_text)) {
-    return Error{ErrorCode::kInvalidUsage,
-                 fmt::format("softverbs: the run \"{}\" goes on with another fabric or fault file "
-                             "than {}; name it anew with ROCELANE_LAB_RUN, or use the same files",
-                             settings_.name,
-                             settings_.fabric_file.empty() ? "none" : settings_.fabric_file)};
+  if (shared.description_digest != digest()) {
+    const auto named = [](const std::string& file) { return file.empty() ? "none" : file; };
+    return Error{
+        ErrorCode::kInvalidUsage,
+        fmt::format("softverbs: the run \"{}\" was begun with another fabric or fault file "
+                    "than this process has (fabric {}, faults {}); give the run another "
+                    "name with ROCELANE_LAB_RUN, or all its processes the same files",
+                    settings_.name, named(settings_.fabric_file), named(settings_.faults_file))};
   }
   reap_dead_processes(*this);
   process_ = claim_process(*this);
@@ -312,11 +333,14 @@ void Run::leave() {
   if (!folder_) {
     return;
   }
-  if (entered_) {
-    entered_ = false;
+  const bool entered = std::exchange(entered_, false);
+  if (entered) {
     reap(*this, process_);
   }
-  folder_->leave([this] {
+  folder_->leave([this, entered] {
+    if (!entered) {
+      return;
+    }
     reap_dead_processes(*this);
     if (last_action_) {
       last_action_(*this);
@@ -342,17 +366,54 @@ std::string Run::visible_name(int device) const {
 }
 
 uint64_t Run::now_ns() const {
+  if (time_of_event_ns != kNoTime) {
+    return time_of_event_ns;
+  }
   return virtual_ ? virtual_now_ns_.load(std::memory_order_relaxed)
                   : monotonic_ns() - header().began_ns;
 }
 
-bool Run::always_room(uint64_t /*bytes*/) { return true; }
-
-// A full file system would end the process at the next touch; so ask while there is a way out.
-bool Run::shared_room(uint64_t bytes) {
-  struct statvfs facts {};
-  return ::statvfs("/dev/shm", &facts) != 0 ||
-         facts.f_bavail * facts.f_frsize >= bytes + kRoomToSpare;
+// Timed and direct processes cannot share a run either.
+uint64_t Run::digest() const {
+  return std::hash<std::string>()(settings_.fabric_text + '\0' + settings_.faults_text + '\0' +
+                                  (timed_ ? "timed" : "direct"));
 }
+
+// A full file system would end the process at the first touch of a page; so have the pages made
+// while there is a way out.
+bool Run::back(uint64_t offset, uint64_t bytes) const {
+  if (!folder_) {
+    return true;
+  }
+  struct statvfs facts {};
+  if (::statvfs("/dev/shm", &facts) == 0 &&
+      facts.f_bavail * facts.f_frsize < bytes + kRoomToSpare) {
+    return false;
+  }
+  int result = 0;
+  do {
+    result =
+        ::fallocate(folder_->segment(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
+  } while (result != 0 && errno == EINTR);
+  return result == 0 || errno == EOPNOTSUPP;
+}
+
+bool Run::back_table(std::atomic<uint32_t>& backed, uint64_t offset, uint32_t count, uint32_t most,
+                     uint64_t entry_bytes) const {
+  const uint32_t ready = backed.load();
+  if (count <= ready) {
+    return true;
+  }
+  const auto more = static_cast<uint32_t>(std::max<uint64_t>(1, kStep / entry_bytes));
+  const uint32_t wanted = std::min(most, std::max(count, ready + more));
+  if (!back(offset + ready * entry_bytes, (wanted - ready) * entry_bytes)) {
+    return false;
+  }
+  backed.store(wanted);  // another process may have done the same at the same time
+  return true;
+}
+
+AtTime::AtTime(uint64_t time_ns) { time_of_event_ns = time_ns; }
+AtTime::~AtTime() { time_of_event_ns = kNoTime; }
 
 }  // namespace rocelane::softverbs

@@ -68,6 +68,8 @@ class Run {
   bool sees(int device) const;
   std::string visible_name(int device) const;
 
+  // Nanoseconds since the run began. A thread that carries out an event of a timed run is at the
+  // event's time (see AtTime), however late it is.
   uint64_t now_ns() const;
   void set_virtual_now(uint64_t now_ns) { virtual_now_ns_.store(now_ns); }
 
@@ -100,12 +102,24 @@ class Run {
   // Memory of the segment; fresh or used before. An empty offset when there is none left.
   template <class T>
   Offset<T> allocate(uint64_t bytes) {
-    return {header().arena.allocate(base_, bytes, virtual_ ? &always_room : &shared_room)};
+    return {header().arena.allocate(
+        base_, bytes, [this](uint64_t offset, uint64_t size) { return back(offset, size); })};
   }
   template <class T>
   void release(Offset<T> offset, uint64_t bytes) {
     header().arena.release(base_, offset.value, bytes);
   }
+
+  // A free slot of a table; kNone when there is none, or no memory for one.
+  template <class T>
+  uint32_t claim(SlotTable& table, Offset<T> slots, uint32_t most) const {
+    return claim_slot(table, at(slots), most, [&](uint32_t count) {
+      return back_table(table.backed, slots.value, count, most, sizeof(T));
+    });
+  }
+  // Whether the first `count` entries of a table can be touched.
+  bool back_table(std::atomic<uint32_t>& backed, uint64_t offset, uint32_t count, uint32_t most,
+                  uint64_t entry_bytes) const;
 
   // For asynchronous events of a context ("events") and completion events of a channel ("channel").
   Pipes& pipes() { return pipes_; }
@@ -122,8 +136,8 @@ class Run {
   Status map(uint64_t bytes);
   Status prepare(uint64_t bytes);
   Status enter();
-  static bool always_room(uint64_t bytes);
-  static bool shared_room(uint64_t bytes);
+  uint64_t digest() const;
+  bool back(uint64_t offset, uint64_t bytes) const;
 
   RunSettings settings_;
   RunDescription description_;
@@ -140,6 +154,15 @@ class Run {
   bool entered_ = false;
   uint64_t serial_;
   std::function<void(Run&)> last_action_;
+};
+
+// While it lives, the run's clock shows this time to the thread that made it.
+class AtTime {
+ public:
+  explicit AtTime(uint64_t time_ns);
+  ~AtTime();
+  AtTime(const AtTime&) = delete;
+  AtTime& operator=(const AtTime&) = delete;
 };
 
 // Gives up everything that belongs to a process, as the kernel does when it ends.

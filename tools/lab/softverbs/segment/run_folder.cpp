@@ -67,6 +67,10 @@ void remove_folder(const std::string& path) {
 }
 
 void remove_if_abandoned(const std::string& path) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0 || facts.st_uid != ::geteuid()) {
+    return;  // somebody else's, under a name that looks like ours
+  }
   const FileDescriptor door = open_private(path + "/door", 0);
   if (door.get() < 0 || !lock(door, LOCK_EX | LOCK_NB) || !is_still_at(door, path + "/door")) {
     return;

@@ -10,23 +10,25 @@ enum class Use : uint32_t { kFree, kClaimed, kLive };
 // Which slots of a table have ever been used. What lies above is never even read: reading makes
 // pages.
 struct SlotTable {
-  std::atomic<uint32_t> high;   // no slot at or above has been used
-  std::atomic<uint32_t> freed;  // slots below that are free again
-  std::atomic<uint32_t> hint;   // where to look for one
+  std::atomic<uint32_t> high;    // no slot at or above has been used
+  std::atomic<uint32_t> freed;   // slots below that are free again
+  std::atomic<uint32_t> hint;    // where to look for one
+  std::atomic<uint32_t> backed;  // so many slots have memory behind them
 };
 
 // Takes a free slot of `slots`, an array of things with a member `use`; the caller makes it kLive
-// when it is filled. UINT32_MAX when all are taken. Used slots come back late: a number that was
-// just given up is not given out at once.
-template <class T>
-uint32_t claim_slot(SlotTable& table, T* slots, uint32_t most) {
+// when it is filled. UINT32_MAX when all are taken, or when `back`, which is asked whether so many
+// slots have memory behind them, says no. Used slots come back late: a number that was just given
+// up is not given out at once.
+template <class T, class Back>
+uint32_t claim_slot(SlotTable& table, T* slots, uint32_t most, Back back) {
   const auto take = [slots](uint32_t slot) {
     Use free = Use::kFree;
     return slots[slot].use.load(std::memory_order_relaxed) == Use::kFree &&
            slots[slot].use.compare_exchange_strong(free, Use::kClaimed);
   };
   constexpr uint32_t kFewFreed = 64;
-  const uint32_t high = table.high.load();
+  uint32_t high = table.high.load();
   if (table.freed.load() > kFewFreed || high >= most) {
     const uint32_t from = table.hint.load();
     for (uint32_t step = 0; step < high; ++step) {
@@ -38,13 +40,12 @@ uint32_t claim_slot(SlotTable& table, T* slots, uint32_t most) {
       }
     }
   }
-  while (table.high.load() < most) {
-    const uint32_t slot = table.high.fetch_add(1);
-    if (slot < most && take(slot)) {
-      return slot;
+  while (high < most && back(high + 1)) {
+    if (table.high.compare_exchange_weak(high, high + 1) && take(high)) {
+      return high;
     }
+    high = table.high.load();
   }
-  table.high.store(most);
   return UINT32_MAX;
 }
 

@@ -29,7 +29,6 @@ struct Burst {
   bool roce_v2;
   Gid to_gid;
   Fragment fragment;
-  uint32_t message_offset;  // of the fragment
   uint64_t extra_delay_ns;
   uint32_t packets;
   uint64_t wire_bytes;
@@ -43,10 +42,12 @@ struct Burst {
 
 namespace rocelane::softverbs::timed {
 
-// A burst with nothing in it; kNone when the run's memory is used up. `payload_bytes`: room for
+// A burst with nothing in it; kNone when the run's memory is used up, for it or for the events it
+// will make. `payload_bytes`: room for
 // data to travel in.
 uint32_t new_burst(Run& run, uint32_t payload_bytes);
 void free_burst(Run& run, uint32_t number);
+void free_all_bursts(Run& run);
 Burst& burst_at(Run& run, uint32_t number);
 Pieces payload_of(Run& run, const Burst& burst);
 

@@ -48,7 +48,7 @@ void set_event_log(LogLine line, void* user) {
 void log_burst(Run& run, const char* what, const Burst& burst) {
   if (log_line.load(std::memory_order_relaxed) != nullptr) {
     write(run, "{} {} from {} to {} psn {} bytes {} offset {} hop {}", what, kind_of(burst),
-          burst.from_number, burst.to_number, burst.psn, burst.payload_bytes, burst.message_offset,
+          burst.from_number, burst.to_number, burst.psn, burst.payload_bytes, burst.fragment.offset,
           burst.hop);
   }
 }

@@ -227,6 +227,17 @@ void stop_waiting(Run& run, uint32_t queue_pair) {
   run.queue_pair(queue_pair).requester.waits_for_link = false;
 }
 
+void empty_link(Run& run, uint32_t link_number) {
+  LinkState& link = run.link(link_number);
+  link.busy = false;
+  link.paused = 0;
+  link.queued_bytes = 0;
+  link.first.fill(kNone);
+  link.last.fill(kNone);
+  link.first_waiting.fill(kNone);
+  link.last_waiting.fill(kNone);
+}
+
 bool is_avoided(const Run& run, uint32_t link, uint64_t now_ns) {
   const LinkState& state = run.link(link);
   return state.down && now_ns >= state.avoided_from_ns;

@@ -20,6 +20,10 @@ void link_is_free(Run& run, uint32_t link);
 void wait_for_link(Run& run, uint32_t link, uint8_t priority, uint32_t queue_pair);
 void stop_waiting(Run& run, uint32_t queue_pair);
 
+// Loses everything on the link and in front of it, and whoever waits for it. What was done to the
+// link stays.
+void empty_link(Run& run, uint32_t link);
+
 // Whether switches have taken the link out of their tables.
 bool is_avoided(const Run& run, uint32_t link, uint64_t now_ns);
 

@@ -4,6 +4,7 @@
 
 #include "softverbs/engine/addresses.h"
 #include "softverbs/engine/async_events.h"
+#include "softverbs/engine/completions.h"
 #include "softverbs/engine/send_queue.h"
 #include "softverbs/engine/timers.h"
 #include "softverbs/timed/bursts.h"
@@ -11,20 +12,17 @@
 #include "softverbs/timed/event_queue.h"
 #include "softverbs/timed/faults.h"
 #include "softverbs/timed/links.h"
+#include "softverbs/timed/window.h"
 
 namespace rocelane::softverbs::timed {
 namespace {
 
-constexpr uint32_t kPsnMask = 0xffffff;
-constexpr uint32_t kHalfOfPsns = 0x800000;
 constexpr uint32_t kRetryVendorError = 0x81;
 
 // DSCP / 8.
 uint8_t priority_of(const QueuePair& pair) {
   return static_cast<uint8_t>(pair.attributes.ah_attr.grh.traffic_class >> 5U);
 }
-
-uint32_t distance(uint32_t from_psn, uint32_t to_psn) { return (to_psn - from_psn) & kPsnMask; }
 
 // What was begun is finished while the queue drains, repetitions included.
 bool may_send(const QueuePair& pair) {
@@ -33,132 +31,6 @@ bool may_send(const QueuePair& pair) {
   return state == IBV_QPS_RTS ||
          (state == IBV_QPS_SQD &&
           (requester.cursor_offset > 0 || requester.cursor_psn != requester.sent_psn));
-}
-
-uint32_t burst_bytes(const Run& run) { return run.description().fabric.burst_bytes; }
-
-uint32_t bursts_of(const Run& run, const SendEntry& entry) {
-  return std::max(1U, (entry.bytes + burst_bytes(run) - 1) / burst_bytes(run));
-}
-
-void fail(Run& run, uint32_t slot, uint32_t status, uint32_t vendor_error) {
-  QueuePair& pair = run.queue_pair(slot);
-  const uint64_t index = pair.completed.load();
-  finish(run, slot, index, entry_at(run, pair, index), status, vendor_error);
-  log_queue_pair(run, "failed", slot);
-  flush(run, slot);
-}
-
-void start_timer(Run& run, uint32_t slot) {
-  QueuePair& pair = run.queue_pair(slot);
-  Requester& requester = pair.requester;
-  const uint64_t timeout_ns = acknowledgement_timeout_ns(pair.attributes.timeout);
-  requester.deadline_ns = timeout_ns == 0 ? 0 : run.now_ns() + timeout_ns;
-  if (timeout_ns != 0 && !requester.timer_queued) {
-    requester.timer_queued = true;
-    schedule(run, requester.deadline_ns, Event::Kind::kTimer, slot, slot);
-  }
-}
-
-// The next packet to send is this one: everything before it is acknowledged, nothing behind it
-// counts as sent.
-void move_cursor(Run& run, uint32_t slot, uint32_t psn) {
-  QueuePair& pair = run.queue_pair(slot);
-  Requester& requester = pair.requester;
-  requester.in_flight_bytes = 0;
-  requester.reads_in_flight = 0;
-  requester.cursor_psn = psn;
-  requester.cursor_offset = 0;
-  for (uint64_t index = pair.completed.load(); index < pair.posted.load(); ++index) {
-    SendEntry& entry = entry_at(run, pair, index);
-    requester.cursor_index = index;
-    if (entry.transmissions == 0) {
-      return;
-    }
-    const uint32_t behind = distance(entry.first_psn, psn);
-    if (behind < entry.bursts) {
-      requester.cursor_offset = behind * burst_bytes(run);
-      entry.acknowledged_bytes = requester.cursor_offset;
-      entry.read_bursts = behind;
-      requester.reads_in_flight = entry.opcode == IBV_WR_RDMA_READ && behind > 0 ? 1 : 0;
-      return;
-    }
-  }
-  requester.cursor_index = pair.posted.load();
-}
-
-void go_back(Run& run, uint32_t slot, uint32_t psn) {
-  move_cursor(run, slot, psn);
-  run.queue_pair(slot).counters.retransmissions.add(1);
-}
-
-// How many of the request's bursts an answer ends. A READ's data are their own acknowledgement, and
-// the script may keep the sender from learning of it.
-uint32_t acknowledged_bursts(const Run& run, const SendEntry& entry, uint32_t psn) {
-  const uint32_t behind = distance(entry.first_psn, psn);
-  if (entry.transmissions == 0 || behind >= kHalfOfPsns || drops_acknowledgement(run, entry)) {
-    return 0;
-  }
-  const uint32_t arrived = entry.opcode == IBV_WR_RDMA_READ ? entry.read_bursts : entry.bursts;
-  return std::min(behind, arrived);
-}
-
-// Whether an answer can be one: about packets that are out, and not about another connection's.
-bool is_plausible(const Requester& requester, uint32_t psn) {
-  return distance(requester.acknowledged_psn, psn) <=
-         distance(requester.acknowledged_psn, requester.sent_psn);
-}
-
-// Ends everything that is acknowledged up to `psn`, which is the next one the responder expects.
-void acknowledge(Run& run, uint32_t slot, uint32_t psn) {
-  QueuePair& pair = run.queue_pair(slot);
-  Requester& requester = pair.requester;
-  bool progress = false;
-  while (pair.completed.load() < pair.posted.load() && pair.state.load() != IBV_QPS_ERR) {
-    const uint64_t index = pair.completed.load();
-    SendEntry& entry = entry_at(run, pair, index);
-    const uint32_t bursts = acknowledged_bursts(run, entry, psn);
-    if (bursts == 0) {
-      break;
-    }
-    const uint32_t up_to = (entry.first_psn + bursts) & kPsnMask;
-    progress = progress || up_to != requester.acknowledged_psn;
-    requester.acknowledged_psn = up_to;
-    const bool whole = bursts == entry.bursts;
-    const uint32_t bytes = whole ? entry.bytes : bursts * burst_bytes(run);
-    if (bytes > entry.acknowledged_bytes) {
-      requester.in_flight_bytes -=
-          std::min<uint64_t>(requester.in_flight_bytes, bytes - entry.acknowledged_bytes);
-      entry.acknowledged_bytes = bytes;
-    }
-    if (!whole) {
-      break;
-    }
-    if (entry.opcode == IBV_WR_RDMA_READ) {
-      requester.reads_in_flight -= std::min(requester.reads_in_flight, 1U);
-    }
-    if (!finish(run, slot, index, entry, IBV_WC_SUCCESS)) {
-      flush(run, slot);
-      return;
-    }
-    log_queue_pair(run, "progress", slot);
-  }
-  // What is sent again after a loss may turn out to have arrived.
-  const uint32_t ahead = distance(requester.cursor_psn, requester.acknowledged_psn);
-  if (ahead != 0 && ahead < kHalfOfPsns) {
-    move_cursor(run, slot, requester.acknowledged_psn);
-  }
-  if (pair.completed.load() == pair.posted.load()) {
-    pair.pending.store(false);
-  }
-  if (progress) {
-    requester.retries_left = pair.attributes.retry_cnt;
-    requester.rnr_retries_left = pair.attributes.rnr_retry;
-    requester.deadline_ns = 0;
-    if (requester.cursor_psn != requester.acknowledged_psn) {
-      start_timer(run, slot);
-    }
-  }
 }
 
 // The requester an answer is for; kNone when it is gone or does not wait for it.
@@ -211,7 +83,7 @@ uint32_t make_data_burst(Run& run, uint32_t slot, const SendView& view) {
   Burst& burst = burst_at(run, number);
   burst.kind = reads ? Burst::Kind::kReadRequest : Burst::Kind::kData;
   burst.psn = requester.cursor_psn;
-  burst.message_offset = requester.cursor_offset;
+  burst.fragment.offset = requester.cursor_offset;
   burst.fragment.message_bytes = entry.bytes;
   burst.fragment.opcode = entry.opcode;
   burst.fragment.remote_address = entry.remote_address + requester.cursor_offset;
@@ -317,10 +189,14 @@ bool send_next(Run& run, uint32_t slot) {
   }
   const uint32_t number = make_data_burst(run, slot, view_at(run, pair, requester.cursor_index));
   if (number == kNone) {
+    // Without memory, or the data of a process that has died: as if lost on the way.
+    if (requester.deadline_ns == 0 && pair.state.load() != IBV_QPS_ERR) {
+      start_timer(run, slot);
+    }
     return false;
   }
   Burst& burst = burst_at(run, number);
-  if (burst.message_offset == 0) {
+  if (burst.fragment.offset == 0) {
     ++entry.transmissions;
   }
   burst.extra_delay_ns = extra_delay_ns(run, entry);
@@ -365,6 +241,11 @@ void take_refusal(Run& run, const Burst& answer) {
     return;
   }
   Requester& requester = pair.requester;
+  // It is about a later request than the first one without an answer: a READ whose data were lost,
+  // or one whose acknowledgement the script keeps back. The timer sends both again.
+  if (answer.refusal != Verdict::kOutOfSequence && answer.psn != requester.acknowledged_psn) {
+    return;
+  }
   DeviceCounters& counters = run.device(pair.device).counters;
   switch (answer.refusal) {
     case Verdict::kOutOfSequence:
@@ -413,7 +294,7 @@ void take_read_data(Run& run, const Burst& answer) {
   const uint32_t offset = entry.read_bursts * burst_bytes(run);
   if (entry.opcode != IBV_WR_RDMA_READ || entry.transmissions == 0 ||
       distance(entry.first_psn, answer.psn) != entry.read_bursts ||
-      answer.message_offset != offset) {
+      answer.fragment.offset != offset) {
     return;  // out of order, or an answer to a request that has been repeated since
   }
   HeldRegions held(run);
@@ -480,6 +361,39 @@ bool address(Run& run, uint32_t slot, Burst& burst) {
   measure(burst, burst.from_mtu);
   const Device& device = run.device(pair.device);
   return !pair.requester.no_path && device.port_up.load() && !device.fatal.load();
+}
+
+void settle_requester(Run& run, uint32_t slot) {
+  QueuePair& pair = run.queue_pair(slot);
+  Requester& requester = pair.requester;
+  requester.waits_for_link = false;
+  requester.timer_queued = false;
+  requester.deadline_ns = 0;
+  const Completion last = last_completion(run, pair.send_queue);
+  uint64_t completed = std::max(pair.completed.load(), pair.retired.load());
+  if (last.kind == Completion::Kind::kSend && last.source == slot &&
+      last.queue_pair_number == pair.number && last.send_index == completed) {
+    ++completed;
+  }
+  pair.completed.store(std::min(completed, pair.posted.load()));
+}
+
+void begin_again(Run& run, uint32_t slot) {
+  QueuePair& pair = run.queue_pair(slot);
+  Requester& requester = pair.requester;
+  const uint32_t state = pair.state.load();
+  if (state != IBV_QPS_RTS && state != IBV_QPS_SQD) {
+    return;
+  }
+  acknowledge(run, slot, requester.acknowledged_psn);
+  if (pair.completed.load() == pair.posted.load()) {
+    return;
+  }
+  go_back(run, slot, requester.acknowledged_psn);
+  if (run.now_ns() < requester.wait_until_ns) {
+    schedule(run, requester.wait_until_ns, Event::Kind::kWaitOver, slot, slot);
+  }
+  pump(run, slot);
 }
 
 }  // namespace rocelane::softverbs::timed

@@ -24,6 +24,11 @@ void take_read_data(Run& run, const Burst& answer);
 void timer_fires(Run& run, uint32_t slot);
 void wait_is_over(Run& run, uint32_t slot);
 
+// A process was killed while it carried out an event. First, for every queue pair: finds out what
+// of its send queue was completed last. Then: sends everything again that has no answer.
+void settle_requester(Run& run, uint32_t slot);
+void begin_again(Run& run, uint32_t slot);
+
 // Fills in where a burst of this queue pair goes, by the path its packets take now. False when
 // there is none.
 bool address(Run& run, uint32_t slot, Burst& burst);

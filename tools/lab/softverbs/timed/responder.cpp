@@ -55,7 +55,7 @@ Verdict answer_read(Run& run, uint32_t slot, const Burst& request, bool repeated
   Burst& burst = burst_at(run, number);
   burst.kind = Burst::Kind::kReadData;
   burst.psn = request.psn;
-  burst.message_offset = request.message_offset;
+  burst.fragment.offset = request.fragment.offset;
   // A process that has died answers nothing.
   const bool read = copy(run, data, payload_of(run, burst));
   if (read && address(run, slot, burst)) {

@@ -4,9 +4,9 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <memory>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <unistd.h>
 
@@ -15,13 +15,16 @@
 #include "softverbs/timed/event_queue.h"
 #include "softverbs/timed/faults.h"
 #include "softverbs/timed/links.h"
+#include "softverbs/timed/recovery.h"
 #include "softverbs/timed/requester.h"
 #include "softverbs/timed/responder.h"
 
 namespace rocelane::softverbs::timed {
 namespace {
 
-constexpr auto kLongestSleep = std::chrono::microseconds(500);
+// How late packets may arrive while nobody calls verbs; their times are exact nevertheless.
+constexpr uint64_t kGrainNs = 250'000;
+constexpr uint64_t kIdleNs = 20'000'000;
 
 void handle(Run& run, const Event& event) {
   switch (event.kind) {
@@ -49,10 +52,30 @@ void handle(Run& run, const Event& event) {
     case Event::Kind::kRerouted:
       run.fabric().path_epoch.fetch_add(1);
       return;
+    case Event::Kind::kNothing:
+      return;
   }
 }
 
-// While no program calls verbs, packets still arrive.
+// Carries out everything that is due by then, each at its time. The number of events.
+uint64_t carry_out_due(Run& run, uint64_t time_ns) {
+  uint64_t events = 0;
+  while (const auto event = take_due(run, time_ns)) {
+    if (run.is_virtual()) {
+      run.set_virtual_now(std::max(run.now_ns(), event->time_ns));
+      handle(run, *event);
+    } else {
+      const AtTime at_its_time(event->time_ns);
+      handle(run, *event);
+    }
+    is_carried_out(run);
+    ++events;
+  }
+  return events;
+}
+
+// While no program calls verbs, packets still arrive. Of all processes' tickers one at a time has
+// promised to look soon; the others sleep.
 class Ticker {
  public:
   explicit Ticker(Run& run) : run_(run), thread_([this] { work(); }) {}
@@ -65,30 +88,77 @@ class Ticker {
     thread_.join();
   }
 
+  void wake() {
+    {
+      const std::lock_guard lock(mutex_);
+      woken_ = true;
+    }
+    wake_.notify_one();
+  }
+
  private:
   void work() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
+      woken_ = false;
+      lock.unlock();
       progress(run_);
       reap_now_and_then(run_);
-      wake_.wait_for(lock, kLongestSleep);
+      const uint64_t pause_ns = pause();
+      lock.lock();
+      wake_.wait_for(lock, std::chrono::nanoseconds(pause_ns),
+                     [this] { return woken_ || stopping_; });
     }
+  }
+
+  // How long to sleep. Promises to look when that is over, unless somebody else has.
+  uint64_t pause() {
+    Fabric& fabric = run_.fabric();
+    const uint64_t now_ns = run_.now_ns();
+    const uint64_t look_ns =
+        std::clamp(fabric.next_event_ns.load(), now_ns + kGrainNs, now_ns + kIdleNs);
+    const uint64_t promised_ns = fabric.next_tick_ns.load();
+    if (promised_ns > now_ns && promised_ns <= look_ns) {
+      return kIdleNs;
+    }
+    fabric.next_tick_ns.store(look_ns);
+    return look_ns - now_ns;
   }
 
   Run& run_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;
+  bool woken_ = false;
   std::thread thread_;
 };
 
+// Never destroyed by itself: programs may use the run to the end of the process.
 std::mutex ticker_mutex;
-std::unique_ptr<Ticker> ticker;
+Ticker* ticker = nullptr;
 pid_t ticker_process = 0;  // a forked child has no such thread
 
 void forget_parents_ticker() {
   if (ticker != nullptr && ticker_process != ::getpid()) {
-    static_cast<void>(ticker.release());
+    static Ticker* parents = nullptr;
+    parents = std::exchange(ticker, nullptr);
+    static_cast<void>(parents);
+  }
+}
+
+// Something has been scheduled: is anybody going to look in time?
+void see_to_ticking(const Run& run) {
+  if (run.is_virtual()) {
+    return;
+  }
+  const uint64_t soon_ns = std::max(run.fabric().next_event_ns.load(), run.now_ns()) + 2 * kGrainNs;
+  const uint64_t promised_ns = run.fabric().next_tick_ns.load();
+  if (promised_ns + kGrainNs >= run.now_ns() && promised_ns <= soon_ns) {
+    return;
+  }
+  const std::lock_guard guard(ticker_mutex);
+  if (ticker != nullptr && ticker_process == ::getpid()) {
+    ticker->wake();
   }
 }
 
@@ -113,9 +183,23 @@ int post_one(Run& run, QueuePair& pair, const ibv_send_wr& request) {
   return 0;
 }
 
+// The caller has locked the fabric's mutex.
+void mend(Run& run) {
+  if (run.fabric().mutex.take_damage()) {
+    recover(run);
+  }
+}
+
 }  // namespace
 
-FabricLock lock(Run& run) { return run.timed() ? FabricLock(run.fabric().mutex) : FabricLock(); }
+FabricLock lock(Run& run) {
+  if (!run.timed()) {
+    return FabricLock();
+  }
+  FabricLock held(run.fabric().mutex);
+  mend(run);
+  return held;
+}
 
 void begin(Run& run) {
   if (!run.timed()) {
@@ -131,7 +215,7 @@ void begin(Run& run) {
   const std::lock_guard guard(ticker_mutex);
   forget_parents_ticker();
   if (!run.is_virtual() && ticker == nullptr) {
-    ticker = std::make_unique<Ticker>(run);
+    ticker = new Ticker(run);
     ticker_process = ::getpid();
   }
 }
@@ -139,32 +223,38 @@ void begin(Run& run) {
 void stop() {
   const std::lock_guard guard(ticker_mutex);
   forget_parents_ticker();
-  ticker.reset();
+  delete std::exchange(ticker, nullptr);
 }
 
 int post_send(Run& run, uint32_t slot, ibv_send_wr* first, ibv_send_wr** bad) {
   progress(run);
-  const auto fabric = lock(run);
-  QueuePair& pair = run.queue_pair(slot);
-  pair.counters.send_posts.add(1);
   int error = 0;
-  for (ibv_send_wr* request = first; request != nullptr && error == 0; request = request->next) {
-    error = post_one(run, pair, *request);
-    if (error != 0) {
-      *bad = request;
+  {
+    const auto fabric = lock(run);
+    QueuePair& pair = run.queue_pair(slot);
+    pair.counters.send_posts.add(1);
+    for (ibv_send_wr* request = first; request != nullptr && error == 0; request = request->next) {
+      error = post_one(run, pair, *request);
+      if (error != 0) {
+        *bad = request;
+      }
+    }
+    if (pair.state.load() == IBV_QPS_ERR) {
+      flush(run, slot);
+    } else {
+      pump(run, slot);
     }
   }
-  if (pair.state.load() == IBV_QPS_ERR) {
-    flush(run, slot);
-  } else {
-    pump(run, slot);
-  }
+  see_to_ticking(run);
   return error;
 }
 
 void resume(Run& run, uint32_t slot) {
-  const auto fabric = lock(run);
-  pump(run, slot);
+  {
+    const auto fabric = lock(run);
+    pump(run, slot);
+  }
+  see_to_ticking(run);
 }
 
 void forget(Run& run, uint32_t slot) { stop_waiting(run, slot); }
@@ -176,19 +266,13 @@ void progress(Run& run) {
     return;
   }
   const FabricLock held(fabric.mutex, std::adopt_lock);
-  while (const auto event = take_due(run, run.now_ns())) {
-    handle(run, *event);
-  }
+  mend(run);
+  carry_out_due(run, run.now_ns());
 }
 
 uint64_t run_until(Run& run, uint64_t time_ns) {
   const auto fabric = lock(run);
-  uint64_t events = 0;
-  while (const auto event = take_due(run, time_ns)) {
-    run.set_virtual_now(std::max(run.now_ns(), event->time_ns));
-    handle(run, *event);
-    ++events;
-  }
+  const uint64_t events = carry_out_due(run, time_ns);
   run.set_virtual_now(std::max(run.now_ns(), time_ns));
   return events;
 }
@@ -196,12 +280,8 @@ uint64_t run_until(Run& run, uint64_t time_ns) {
 void inject(Run& run, const FaultScript& faults) {
   const auto fabric = lock(run);
   schedule_faults(run, run.add_faults(faults), run.now_ns());
-  while (!run.is_virtual()) {
-    const auto event = take_due(run, run.now_ns());
-    if (!event) {
-      break;
-    }
-    handle(run, *event);
+  if (!run.is_virtual()) {
+    carry_out_due(run, run.now_ns());
   }
 }
 
