@@ -94,7 +94,7 @@ bool is_held(const Run& run, uint32_t slot) {
 
 // What a process that is killed holds is let go when somebody finds out.
 void wait_for_copiers(Run& run, uint32_t slot) {
-  constexpr int kYields = 1000;
+  constexpr int kYields = 20;
   constexpr useconds_t kNapUs = 1000;
   for (int turn = 0; is_held(run, slot); ++turn) {
     if (turn < kYields) {

@@ -310,7 +310,7 @@ Status Run::enter() {
                     "name with ROCELANE_LAB_RUN, or all its processes the same files",
                     settings_.name, named(settings_.fabric_file), named(settings_.faults_file))};
   }
-  reap_dead_processes(*this);
+  // In its own slot before it reaps: what a dead process has left half done may have to be finished.
   process_ = claim_process(*this);
   if (process_ == kNone) {
     return Error{ErrorCode::kSystem,
@@ -319,6 +319,7 @@ Status Run::enter() {
                              kMostProcesses, settings_.name)};
   }
   entered_ = true;
+  reap_dead_processes(*this);
   return {};
 }
 

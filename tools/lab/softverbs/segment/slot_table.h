@@ -27,9 +27,8 @@ uint32_t claim_slot(SlotTable& table, T* slots, uint32_t most, Back back) {
     return slots[slot].use.load(std::memory_order_relaxed) == Use::kFree &&
            slots[slot].use.compare_exchange_strong(free, Use::kClaimed);
   };
-  constexpr uint32_t kFewFreed = 64;
-  uint32_t high = table.high.load();
-  if (table.freed.load() > kFewFreed || high >= most) {
+  const auto take_freed = [&]() -> uint32_t {
+    const uint32_t high = table.high.load();
     const uint32_t from = table.hint.load();
     for (uint32_t step = 0; step < high; ++step) {
       const uint32_t slot = (from + step) % high;
@@ -39,14 +38,22 @@ uint32_t claim_slot(SlotTable& table, T* slots, uint32_t most, Back back) {
         return slot;
       }
     }
+    return UINT32_MAX;
+  };
+  constexpr uint32_t kFewFreed = 64;
+  if (table.freed.load() > kFewFreed) {
+    if (const uint32_t slot = take_freed(); slot != UINT32_MAX) {
+      return slot;
+    }
   }
+  uint32_t high = table.high.load();
   while (high < most && back(high + 1)) {
     if (table.high.compare_exchange_weak(high, high + 1) && take(high)) {
       return high;
     }
     high = table.high.load();
   }
-  return UINT32_MAX;
+  return take_freed();
 }
 
 template <class T>
