@@ -28,6 +28,18 @@ function(room path)
   target_link_libraries(${target} ${scope} ${ROOM_LINK})
 endfunction()
 
+# GoogleTest's headers are half of what a test takes to compile. Programs with the same flags share
+# them compiled.
+function(precompile_googletest target)
+  if(NOT TARGET googletest_headers)
+    file(WRITE ${PROJECT_BINARY_DIR}/googletest_headers.cpp "int main() {}\n")
+    add_executable(googletest_headers ${PROJECT_BINARY_DIR}/googletest_headers.cpp)
+    target_link_libraries(googletest_headers PRIVATE GTest::gmock GTest::gtest_main)
+    target_precompile_headers(googletest_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM googletest_headers)
+endfunction()
+
 # room_test(<name> SOURCES … ROOMS …): a GoogleTest program of the unit tests; every case becomes a ctest entry.
 function(room_test name)
   cmake_parse_arguments(TEST "" "" "SOURCES;ROOMS;LINK" ${ARGN})
@@ -37,5 +49,6 @@ function(room_test name)
     target_link_libraries(${name} PRIVATE rocelane_${other_name})
   endforeach()
   target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gmock GTest::gtest_main)
+  precompile_googletest(${name})
   gtest_discover_tests(${name} PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
 endfunction()
