@@ -6,135 +6,137 @@
 #include <fmt/ranges.h>
 
 #include "base/settings_names.h"
+#include "base/settings_nccl_names.h"
+#include "base/settings_sources.h"
 #include "base/settings_table.h"
 
 namespace rocelane {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) {
+SettingsFile read_settings_file(const Environment& environment, const ReadTextFile& read_file,
+                                std::vector<std::string>& mistakes) {
+  const std::string path(value_of(environment, kConfigFileVariable));
+  if (path.empty()) {
     return {};
   }
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+  const Result<std::string> text = read_file(path);
+  Result<SettingsFile> file =
+      text.ok() ? parse_settings_file(path, *text) : Result<SettingsFile>(text.error());
+  if (!file) {
+    mistakes.push_back(fmt::format("{}: {}", kConfigFileVariable, file.error().what));
+    return {};
+  }
+  return std::move(file).value();
 }
 
-// An empty value counts as unset, as it does for NCCL.
-std::string_view value_of(const Environment& environment, std::string_view name) {
-  const auto found = environment.find(name);
-  return name.empty() || found == environment.end() ? std::string_view{} : trimmed(found->second);
-}
-
-const SettingRow& row_of(Setting setting) { return setting_table()[static_cast<size_t>(setting)]; }
-
-SettingSource find_source(const Environment& environment, const SettingRow& row,
-                          std::vector<std::string>& notes) {
-  const std::string_view ours = value_of(environment, row.name);
-  const std::string_view theirs = value_of(environment, row.alias);
-  if (ours.empty() && theirs.empty()) {
-    return {"", std::string(row.default_text)};
+// Gives the row its value, or a mistake and its default when the text is wrong.
+void take_value(const SettingRow& row, const ChosenSource& chosen, JudgedSettings& judged) {
+  judged.settings.sources[static_cast<size_t>(row.id)] = chosen.source;
+  if (chosen.entry != nullptr && !may_be_written_as(row, *chosen.entry)) {
+    judged.mistakes.push_back(
+        fmt::format("{} is {}: {}", said(chosen.source), chosen.entry->kind_name, row.rule));
+  } else if (row.assign(row, chosen.source.text, judged.settings)) {
+    return;
+  } else {
+    judged.mistakes.push_back(fmt::format("{}: {}", said(chosen.source), row.rule));
   }
-  if (ours.empty()) {
-    return {std::string(row.alias), std::string(theirs)};
-  }
-  if (!theirs.empty() && theirs != ours) {
-    notes.push_back(
-        fmt::format("{}={} wins over {}={}", row.name, shown(ours), row.alias, shown(theirs)));
-  }
-  return {std::string(row.name), std::string(ours)};
-}
-
-bool is_a_setting(std::string_view name) {
-  const auto& table = setting_table();
-  return std::any_of(table.begin(), table.end(), [name](const SettingRow& row) {
-    return row.name == name || row.alias == name;
-  });
-}
-
-void judge_names(const Environment& environment, Settings& settings) {
-  for (const auto& [name, value] : environment) {
-    if (is_a_setting(name)) {
-      continue;
-    }
-    if (std::optional<std::string> warning = judge_unknown_name(name, trimmed(value))) {
-      settings.warnings.push_back(std::move(*warning));
-    }
-  }
+  row.assign(row, row.default_text, judged.settings);
 }
 
 // Values that are legal alone and wrong together.
-void judge_together(const Settings& settings, std::vector<std::string>& mistakes) {
+void judge_together(JudgedSettings& judged) {
+  const Settings& settings = judged.settings;
   const bool unlike = settings.address_range && settings.address_family != AddressFamily::kAny &&
                       family_of(*settings.address_range) != settings.address_family;
   if (unlike) {
-    mistakes.push_back(
+    judged.mistakes.push_back(
         fmt::format("{} and {} exclude each other: the range is of the other address family",
                     where_from(settings, Setting::kAddressRange),
                     where_from(settings, Setting::kAddressFamily)));
   }
 }
 
-}  // namespace
+bool is_a_variable(std::string_view name) {
+  const auto& table = setting_table();
+  return name == kConfigFileVariable ||
+         std::any_of(table.begin(), table.end(), [name](const SettingRow& row) {
+           return row.name == name || row.alias == name;
+         });
+}
 
-Result<Settings> load_settings(const Environment& environment) {
-  Settings settings;
-  std::vector<std::string> mistakes;
-  for (const SettingRow& row : setting_table()) {
-    SettingSource& source = settings.sources[static_cast<size_t>(row.id)];
-    source = find_source(environment, row, settings.notes);
-    if (!row.assign(row, source.text, settings)) {
-      mistakes.push_back(fmt::format("{}={}: {}", source.variable, shown(source.text), row.rule));
+void judge_variable_names(const Environment& environment, Settings& settings) {
+  std::vector<std::string_view> without_effect;
+  for (const auto& [name, value] : environment) {
+    if (is_a_variable(name)) {
+      continue;
+    }
+    if (has_no_effect_here(name) && !value.empty()) {
+      without_effect.push_back(name);
+    } else if (auto warning = judge_unknown_name(name, trimmed(value))) {
+      settings.warnings.push_back(std::move(*warning));
     }
   }
-  judge_together(settings, mistakes);
-  if (!mistakes.empty()) {
-    return Error{
-        ErrorCode::kInvalidArgument,
-        fmt::format("{}; unset {} or correct {}", fmt::join(mistakes, "; "),
-                    mistakes.size() == 1 ? "it" : "them", mistakes.size() == 1 ? "it" : "them")};
+  if (auto note = note_on_names_without_effect(without_effect)) {
+    settings.notes.push_back(std::move(*note));
   }
-  judge_names(environment, settings);
+}
+
+void judge_keys(const SettingsFile& file, Settings& settings) {
+  for (const FileEntry& entry : file.entries) {
+    const auto& table = setting_table();
+    const bool known = std::any_of(table.begin(), table.end(), [&entry](const SettingRow& row) {
+      return key_of(row) == entry.key;
+    });
+    if (!known) {
+      settings.warnings.push_back(judge_unknown_key(entry.key, place_in(file, entry.line)));
+    }
+  }
+}
+
+void judge_pinned_gid(Settings& settings) {
   if (settings.gid_index) {
     settings.notes.push_back(fmt::format(
         "{} pins a place in the GID table, and places differ between hosts and move while a job "
         "runs; without it the right entry is found by what it is",
         where_from(settings, Setting::kGidIndex)));
   }
-  return settings;
 }
 
-Settings default_settings() { return std::move(load_settings({})).value(); }
-
-const SettingSource& source_of(const Settings& settings, Setting setting) {
-  return settings.sources[static_cast<size_t>(setting)];
-}
-
-std::string where_from(const Settings& settings, Setting setting) {
-  const SettingSource& source = source_of(settings, setting);
-  if (source.variable.empty()) {
-    return fmt::format("{}={} (the default)", row_of(setting).name, source.text);
+// What is probably misspelt may be the cause of a mistake, and whoever corrects one wants to see
+// it.
+Error refusal(const JudgedSettings& judged) {
+  const char* const them = judged.mistakes.size() == 1 ? "it" : "them";
+  std::string what =
+      fmt::format("{}; unset {} or correct {}", fmt::join(judged.mistakes, "; "), them, them);
+  for (const std::string& warning : judged.settings.warnings) {
+    what += fmt::format("; also, {}", warning);
   }
-  return fmt::format("{}={}", source.variable, shown(source.text));
+  return {ErrorCode::kInvalidArgument, std::move(what)};
 }
 
-std::string describe(const Settings& settings) {
-  std::vector<std::string> chosen;
-  std::vector<std::string> defaults;
+}  // namespace
+
+JudgedSettings judge_settings(const Environment& environment, const ReadTextFile& read_file) {
+  JudgedSettings judged;
+  const SettingsFile file = read_settings_file(environment, read_file, judged.mistakes);
   for (const SettingRow& row : setting_table()) {
-    const SettingSource& source = source_of(settings, row.id);
-    std::string text = fmt::format("{}={}", row.name, shown(source.text));
-    if (source.variable.empty()) {
-      defaults.push_back(std::move(text));
-    } else if (source.variable == row.name) {
-      chosen.push_back(std::move(text));
-    } else {
-      chosen.push_back(fmt::format("{} (from {})", text, source.variable));
-    }
+    take_value(row, choose_source(environment, file, row, judged.settings.notes), judged);
   }
-  return fmt::format("set: {}; by default: {}",
-                     chosen.empty() ? "nothing" : fmt::format("{}", fmt::join(chosen, ", ")),
-                     fmt::join(defaults, ", "));
+  judge_together(judged);
+  judge_variable_names(environment, judged.settings);
+  judge_keys(file, judged.settings);
+  judge_pinned_gid(judged.settings);
+  return judged;
 }
+
+Result<Settings> load_settings(const Environment& environment, const ReadTextFile& read_file) {
+  JudgedSettings judged = judge_settings(environment, read_file);
+  if (!judged.mistakes.empty()) {
+    return refusal(judged);
+  }
+  return std::move(judged.settings);
+}
+
+Settings default_settings() { return std::move(judge_settings({}).settings); }
 
 }  // namespace rocelane

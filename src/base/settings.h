@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "base/settings_address.h"
+#include "base/settings_file.h"
 
 namespace rocelane {
 
@@ -29,10 +30,13 @@ enum class Setting : uint8_t {
   kRoceVersion,
   kTrafficClass,
   kControlTrafficClass,
+  kSmallMessageTrafficClass,
+  kSmallMessageBytes,
   kServiceLevel,
   kPkeyIndex,
   kMtu,
   kLanes,
+  kStripeBytes,
   kAckTimeout,
   kRetryCount,
   kRelaxedOrdering,
@@ -40,15 +44,27 @@ enum class Setting : uint8_t {
   kConnectTimeout,
   kSocketInterface,
   kSocketFamily,
+  kTelemetry,
+  kTelemetryDirectory,
 };
-inline constexpr size_t kSettingCount = 18;
+inline constexpr size_t kSettingCount = 23;
 
 enum class RelaxedOrdering : uint8_t { kOff, kOn, kIfSupported };
 enum class GpuDirect : uint8_t { kAuto, kOn, kOff };
 
+// Whose word a value is; the earlier one wins.
+enum class SettingOrigin : uint8_t {
+  kVariable,  // ROCELANE_…
+  kFile,      // the file that ROCELANE_CONFIG_FILE names
+  kAlias,     // what NCCL's own transport calls it
+  kDefault,
+};
+
 struct SettingSource {
-  std::string variable;  // empty: nobody set it, the default holds
-  std::string text;      // the value as it was written
+  SettingOrigin origin = SettingOrigin::kDefault;
+  std::string name;   // of the variable, or the key in the file; empty for a default
+  std::string text;   // the value as it was written
+  std::string place;  // "/etc/rocelane.toml:12"; empty unless it comes from the file
 };
 
 // std::nullopt stands for "auto" wherever a member is optional.
@@ -60,17 +76,22 @@ struct Settings {
   std::optional<int> roce_version;   // 1 or 2
   std::optional<int> traffic_class;  // 0..255, like everything here within the bounds of its row
   std::optional<int> control_traffic_class;
+  std::optional<int> small_message_traffic_class;  // auto: as data
+  int small_message_bytes = 0;                     // the largest message that is small
   int service_level = 0;
   int pkey_index = 0;
   std::optional<int> mtu_bytes;  // an upper bound: 256, 512, 1024, 2048 or 4096
   int lanes = 0;
-  int ack_timeout = 0;  // exponent: 4.096 us x 2^n
+  int stripe_bytes = 0;  // the least a lane gets of a striped message; a multiple of 128
+  int ack_timeout = 0;   // exponent: 4.096 us x 2^n
   int retry_count = 0;
   RelaxedOrdering relaxed_ordering = RelaxedOrdering::kIfSupported;
   GpuDirect gpu_direct = GpuDirect::kAuto;
   int connect_timeout_ms = 0;
   std::string socket_interface;  // grammar: net/device/socket_interface.h; empty: automatic
   AddressFamily socket_family = AddressFamily::kAny;
+  bool telemetry = true;
+  std::string telemetry_directory;  // an absolute path
 
   std::array<SettingSource, kSettingCount> sources;
   // Sentences; whoever loads the settings shows each once.
@@ -78,23 +99,38 @@ struct Settings {
   std::vector<std::string> notes;     // worth knowing when somebody asks (NCCL_DEBUG=INFO)
 };
 
-// Reads and checks everything. All mistakes come back in one sentence; nothing is clipped or
-// guessed. Variables that look like ours or like a misspelt alias are named in Settings::warnings.
-Result<Settings> load_settings(const Environment& environment);
+struct JudgedSettings {
+  // Where a value breaks its rule the default stands in, while the source keeps what was written.
+  Settings settings;
+  std::vector<std::string> mistakes;  // sentences without an end; a start with one is refused
+};
+
+// Reads and checks everything: nothing is clipped or guessed. `read_file` is called at most once,
+// for the file that ROCELANE_CONFIG_FILE names.
+JudgedSettings judge_settings(const Environment& environment,
+                              const ReadTextFile& read_file = read_text_file);
+
+// The same for a start. All mistakes come back in one sentence, with what is probably misspelt.
+Result<Settings> load_settings(const Environment& environment,
+                               const ReadTextFile& read_file = read_text_file);
 
 // As load_settings({}): what holds when nobody sets anything.
 Settings default_settings();
 
 const SettingSource& source_of(const Settings& settings, Setting setting);
 inline bool is_set(const Settings& settings, Setting setting) {
-  return !source_of(settings, setting).variable.empty();
+  return source_of(settings, setting).origin != SettingOrigin::kDefault;
 }
 
-// For sentences: "NCCL_IB_TC=106" when a user set it, else "ROCELANE_TRAFFIC_CLASS=auto (the
-// default)".
+// For sentences: "NCCL_IB_TC=106", "traffic_class=106 in /etc/rocelane.toml:12", or
+// "ROCELANE_TRAFFIC_CLASS=auto (the default)".
 std::string where_from(const Settings& settings, Setting setting);
 
-// For the start report, one line: first what a user set and with which variable, then the defaults.
+// The start report, in lines that fit into one of NCCL's log: first what a user set and where, then
+// the defaults by their keys.
+std::vector<std::string> start_report(const Settings& settings);
+
+// The start report in one line.
 std::string describe(const Settings& settings);
 
 }  // namespace rocelane

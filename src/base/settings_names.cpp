@@ -8,71 +8,19 @@
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
+#include "base/settings_nccl_names.h"
 #include "base/settings_table.h"
 
 namespace rocelane {
 namespace {
 
-constexpr std::string_view kOurPrefix = "ROCELANE_";
 constexpr size_t kLongestShown = 80;
 constexpr int kLargestDscp = 63;
 
-// Belong to the lab, which has settings of its own.
-constexpr std::array<std::string_view, 1> kOtherPrograms{"ROCELANE_LAB_"};
-
-// Names of NCCL's own IB and socket transports, up to 2.30.7, that have no meaning here. Known so
-// that they do not look like misspelt ones.
-constexpr std::array<std::string_view, 50> kNcclOwn{
-    "NCCL_IBVERBS_LIB",
-    "NCCL_IBEXT_DISABLE",
-    "NCCL_IB_ADAPTIVE_ROUTING",
-    "NCCL_IB_AR_THRESHOLD",
-    "NCCL_IB_CUDA_SUPPORT",
-    "NCCL_IB_DATA_DIRECT",
-    "NCCL_IB_DEVICE_PCI_ORDER",
-    "NCCL_IB_DISABLE",
-    "NCCL_IB_ECE_ENABLE",
-    "NCCL_IB_GDR_LEVEL",
-    "NCCL_IB_MERGE_NICS",
-    "NCCL_IB_MERGE_VFS",
-    "NCCL_IB_MQP_RETRY_ALL",
-    "NCCL_IB_MQP_RETRY_CNT",
-    "NCCL_IB_MQP_RETRY_SLEEP_MSEC",
-    "NCCL_IB_OOO_RQ",
-    "NCCL_IB_PREPOST_RECEIVE_WORK_REQUESTS",
-    "NCCL_IB_QUERY_PORT_SPEED",
-    "NCCL_IB_RECEIVER_SIDE_MATCHING_SCHEME",
-    "NCCL_IB_RESILIENCY_PORT_FAILOVER",
-    "NCCL_IB_RESILIENCY_PORT_FAILOVER_MAX_ATTEMPTS",
-    "NCCL_IB_RESILIENCY_PORT_FAILOVER_PROBE_DELAY",
-    "NCCL_IB_RESILIENCY_PORT_RECOVERY",
-    "NCCL_IB_RESILIENCY_PORT_RECOVERY_ACK_TIMEOUT",
-    "NCCL_IB_RESILIENCY_PORT_RECOVERY_ALIVE_MSG_BATCH_INTERVAL",
-    "NCCL_IB_RESILIENCY_PORT_RECOVERY_ALIVE_MSG_BATCH_SIZE",
-    "NCCL_IB_RESILIENCY_PORT_RECOVERY_ALIVE_MSG_SEQUENCE_SIZE",
-    "NCCL_IB_RESILIENCY_PORT_RECOVERY_ALIVE_MSG_TIMEOUT",
-    "NCCL_IB_RESILIENCY_PORT_RECOVERY_ATTEMPTS_MAX",
-    "NCCL_IB_RESILIENCY_PORT_RECOVERY_START_DELAY",
-    "NCCL_IB_RETURN_ASYNC_EVENTS",
-    "NCCL_IB_ROUTABLE_FLID_GID_INDEX",
-    "NCCL_IB_SPLIT_DATA_ON_QPS",
-    "NCCL_IB_SUBNET_AWARE_ROUTING",
-    "NCCL_IB_SUBNET_PREFIX_LEN",
-    "NCCL_IB_USE_INLINE",
-    "NCCL_IB_WARN_RAIL_LOCAL",
-    "NCCL_SOCKET_INLINE",
-    "NCCL_SOCKET_MAGIC",
-    "NCCL_SOCKET_MIN_TASKSIZE",
-    "NCCL_SOCKET_NTHREADS",
-    "NCCL_SOCKET_POLL_TIMEOUT_MSEC",
-    "NCCL_SOCKET_RCVBUF",
-    "NCCL_SOCKET_RETRY_CNT",
-    "NCCL_SOCKET_RETRY_SLEEP_MSEC",
-    "NCCL_SOCKET_SNDBUF",
-    "NCCL_NSOCKS_PERTHREAD",
-    "NCCL_NET_GDR_LEVEL",
-    "NCCL_NET_GDR_READ",
-    "NCCL_NET_MERGE_LEVEL"};
+// Belong to the lab, the tests and the build, which have settings of their own.
+constexpr std::array<std::string_view, 6> kOtherPrograms{"ROCELANE_LAB_",   "ROCELANE_TEST_",
+                                                         "ROCELANE_CHAOS_", "ROCELANE_CONTRACT_",
+                                                         "ROCELANE_SETUP_", "ROCELANE_BUILD_"};
 
 std::vector<std::string_view> names_of_nccl() {
   std::vector<std::string_view> names;
@@ -81,8 +29,34 @@ std::vector<std::string_view> names_of_nccl() {
       names.push_back(row.alias);
     }
   }
-  names.insert(names.end(), kNcclOwn.begin(), kNcclOwn.end());
+  for (const NameWithoutEffect& entry : names_without_effect()) {
+    names.push_back(entry.name);
+  }
+  names.insert(names.end(), names_of_others().begin(), names_of_others().end());
   return names;
+}
+
+// Names that share a prefix of this length: what stands behind it may be half wrong, or cut short.
+std::optional<std::string_view> nearest_of_ours(std::string_view name,
+                                                std::span<const std::string_view> names,
+                                                size_t prefix) {
+  const size_t own_part = name.size() - std::min(name.size(), prefix);
+  if (const auto nearest = nearest_name(name, names, own_part / 2 + 1)) {
+    return nearest;
+  }
+  const auto longer =
+      std::find_if(names.begin(), names.end(), [name, own_part](std::string_view candidate) {
+        return own_part > 0 && candidate.starts_with(name);
+      });
+  return longer == names.end() ? std::nullopt : std::optional(*longer);
+}
+
+std::string say_unknown(std::string_view what, std::optional<std::string_view> nearest) {
+  if (!nearest) {
+    return fmt::format("{} is not a setting and has no effect; docs/settings.md lists all of them",
+                       what);
+  }
+  return fmt::format("{} is not a setting and has no effect; did you mean {}?", what, *nearest);
 }
 
 std::string judge_our_name(std::string_view name) {
@@ -90,14 +64,18 @@ std::string judge_our_name(std::string_view name) {
   for (const SettingRow& row : setting_table()) {
     names.push_back(row.name);
   }
-  const size_t most_edits = (name.size() - std::min(name.size(), kOurPrefix.size())) / 2 + 1;
-  const std::optional<std::string_view> nearest = nearest_name(name, names, most_edits);
-  if (!nearest) {
-    return fmt::format("{} is not a setting and has no effect; docs/settings.md lists all of them",
-                       shown(name));
+  names.push_back(kConfigFileVariable);
+  return say_unknown(shown(name), nearest_of_ours(name, names, kOurPrefix.size()));
+}
+
+// People write a variable's name where its key belongs.
+std::optional<std::string> key_of_variable(std::string_view name) {
+  for (const SettingRow& row : setting_table()) {
+    if (same_word(name, row.name) || (!row.alias.empty() && same_word(name, row.alias))) {
+      return key_of(row);
+    }
   }
-  return fmt::format("{} is not a setting and has no effect; did you mean {}?", shown(name),
-                     *nearest);
+  return std::nullopt;
 }
 
 // People look for the whole byte under the names its parts have elsewhere.
@@ -153,6 +131,19 @@ std::string shown(std::string_view text) {
     line += fmt::format("… ({} characters)", text.size());
   }
   return line;
+}
+
+std::string judge_unknown_key(std::string_view key, std::string_view place) {
+  const std::string what = fmt::format("{} in {}", shown(key), place);
+  if (const std::optional<std::string> meant = key_of_variable(key)) {
+    return say_unknown(what, *meant);
+  }
+  std::vector<std::string> keys;
+  for (const SettingRow& row : setting_table()) {
+    keys.push_back(key_of(row));
+  }
+  const std::vector<std::string_view> names(keys.begin(), keys.end());
+  return say_unknown(what, nearest_of_ours(key, names, 0));
 }
 
 std::optional<std::string> judge_unknown_name(std::string_view name, std::string_view value) {

@@ -16,4 +16,7 @@ std::string shown(std::string_view text);
 // one.
 std::optional<std::string> judge_unknown_name(std::string_view name, std::string_view value);
 
+// The same for a key of the settings file; `place` is "file:line".
+std::string judge_unknown_key(std::string_view key, std::string_view place);
+
 }  // namespace rocelane

@@ -1,7 +1,12 @@
 #include "base/settings_names.h"
 
+#include <set>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/settings_nccl_names.h"
+#include "base/settings_table.h"
 
 namespace rocelane {
 namespace {
@@ -50,7 +55,33 @@ TEST(UnknownName, ForTheTosByteIsLedToTheTrafficClass) {
   EXPECT_THAT(verdict("NCCL_IB_TOS", "x"), Not(HasSubstr("DSCP 0")));
 }
 
-TEST(UnknownName, OfTheLabIsNotOurs) { EXPECT_EQ(verdict("ROCELANE_LAB_ANYTHING"), ""); }
+TEST(UnknownName, OfTheLabAndTheTestsIsNotOurs) {
+  for (const std::string_view name : {"ROCELANE_LAB_ANYTHING", "ROCELANE_SETUP_DEVICE",
+                                      "ROCELANE_CHAOS_SEEDS", "ROCELANE_CONTRACT_DEVICE"}) {
+    EXPECT_EQ(verdict(name), "") << name;
+  }
+}
+
+TEST(UnknownName, MayBeAMisspeltNameOfTheFile) {
+  EXPECT_THAT(verdict("ROCELANE_CONFIG"), HasSubstr("did you mean ROCELANE_CONFIG_FILE?"));
+}
+
+TEST(NamesOfNccl, AreNoneOfOursAndComeOnce) {
+  std::set<std::string_view> names;
+  for (const SettingRow& row : setting_table()) {
+    names.insert(row.name);
+    names.insert(row.alias);
+  }
+  for (const NameWithoutEffect& entry : names_without_effect()) {
+    EXPECT_TRUE(names.insert(entry.name).second) << entry.name;
+    EXPECT_EQ(verdict(entry.name), "") << entry.name;
+  }
+  for (const std::string_view name : names_of_others()) {
+    EXPECT_TRUE(names.insert(name).second) << name;
+    EXPECT_EQ(verdict(name), "") << name;
+    EXPECT_FALSE(has_no_effect_here(name)) << name;
+  }
+}
 
 TEST(ShownText, HasNoControlCharactersAndABoundedLength) {
   EXPECT_EQ(shown("a\nb\x1b[31m"), "a?b?[31m");

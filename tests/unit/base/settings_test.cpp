@@ -40,6 +40,11 @@ TEST(Settings, HaveDocumentedDefaultsWhenNobodySetsAnything) {
   EXPECT_EQ(settings.retry_count, 7);
   EXPECT_EQ(settings.connect_timeout_ms, 8000);
   EXPECT_EQ(settings.relaxed_ordering, RelaxedOrdering::kIfSupported);
+  EXPECT_EQ(settings.small_message_traffic_class, std::nullopt);
+  EXPECT_EQ(settings.small_message_bytes, 16384);
+  EXPECT_EQ(settings.stripe_bytes, 65536);
+  EXPECT_TRUE(settings.telemetry);
+  EXPECT_EQ(settings.telemetry_directory, "/dev/shm");
   EXPECT_THAT(settings.warnings, IsEmpty());
   EXPECT_THAT(settings.notes, IsEmpty());
   EXPECT_FALSE(is_set(settings, Setting::kLanes));
@@ -53,17 +58,22 @@ TEST(Settings, ReadEveryNameOfOurs) {
                                     {"ROCELANE_ROCE_VERSION", "1"},
                                     {"ROCELANE_TRAFFIC_CLASS", "0x6a"},
                                     {"ROCELANE_CONTROL_TRAFFIC_CLASS", "192"},
+                                    {"ROCELANE_SMALL_MESSAGE_TRAFFIC_CLASS", "40"},
+                                    {"ROCELANE_SMALL_MESSAGE_BYTES", "0"},
                                     {"ROCELANE_SERVICE_LEVEL", "3"},
                                     {"ROCELANE_PKEY_INDEX", "1"},
                                     {"ROCELANE_MTU", "2048"},
                                     {"ROCELANE_LANES", "4"},
+                                    {"ROCELANE_STRIPE_BYTES", "0x4000"},
                                     {"ROCELANE_ACK_TIMEOUT", "14"},
                                     {"ROCELANE_RETRY_COUNT", "3"},
                                     {"ROCELANE_RELAXED_ORDERING", "off"},
                                     {"ROCELANE_GPU_DIRECT", "on"},
                                     {"ROCELANE_CONNECT_TIMEOUT_MS", "2500"},
                                     {"ROCELANE_SOCKET_INTERFACE", "^docker,lo"},
-                                    {"ROCELANE_SOCKET_FAMILY", "IPv4"}});
+                                    {"ROCELANE_SOCKET_FAMILY", "IPv4"},
+                                    {"ROCELANE_TELEMETRY", "OFF"},
+                                    {"ROCELANE_TELEMETRY_DIR", "/run/rocelane"}});
   EXPECT_EQ(settings.devices, "=mlx5_0:1");
   EXPECT_EQ(settings.gid_index, 5);
   EXPECT_EQ(settings.address_family, AddressFamily::kIpv6);
@@ -83,6 +93,14 @@ TEST(Settings, ReadEveryNameOfOurs) {
   EXPECT_EQ(settings.connect_timeout_ms, 2500);
   EXPECT_EQ(settings.socket_interface, "^docker,lo");
   EXPECT_EQ(settings.socket_family, AddressFamily::kIpv4);
+  EXPECT_EQ(settings.small_message_traffic_class, 40);
+  EXPECT_EQ(settings.small_message_bytes, 0);
+  EXPECT_EQ(settings.stripe_bytes, 16384);
+  EXPECT_FALSE(settings.telemetry);
+  EXPECT_EQ(settings.telemetry_directory, "/run/rocelane");
+  for (const SettingRow& row : setting_table()) {
+    EXPECT_TRUE(is_set(settings, row.id)) << row.name << " is missing in this test";
+  }
 }
 
 TEST(Settings, HonourEveryAliasWithNcclsOwnValues) {
@@ -154,7 +172,7 @@ TEST(Settings, NeverReadTextAsANumber) {
 
 TEST(Settings, KeepTheBoundsOfEveryNumber) {
   for (const SettingRow& row : setting_table()) {
-    if (!row.type.starts_with("number") && !row.type.starts_with("traffic class")) {
+    if (!is_number(row.type)) {
       continue;
     }
     const std::string name(row.name);
@@ -198,41 +216,30 @@ TEST(Settings, ShowHostileValuesInOneShortPrintableLine) {
   EXPECT_LT(sentence.size(), 1000u);
 }
 
-TEST(Settings, ReportWhatWasMisspelt) {
-  const Settings settings = loaded({{"NCCL_IB_HCA", "mlx5_10,mlx5_11"},
-                                    {"NCCL_SOCKET_IFNAME-", "eth0"},
-                                    {"NCCL_IB_GID_INDX", "3"},
-                                    {"NCCL_IB_QPS_PER_CONNECTION", "2"},
-                                    {"NCCL_ALGO", "RING"},
-                                    {"NCCL_DEBUG", "INFO"}});
-  EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr("did you mean NCCL_IB_GID_INDEX?"),
-                                             HasSubstr("did you mean NCCL_SOCKET_IFNAME?")));
+TEST(Settings, RefuseAStripeThatIsNoMultipleOf128) {
+  EXPECT_THAT(refusal({{"ROCELANE_STRIPE_BYTES", "65537"}}),
+              StartsWith("ROCELANE_STRIPE_BYTES=65537: a stripe is 128..1073741824 bytes and a "
+                         "multiple of 128"));
 }
 
-TEST(Settings, JudgeAFaultyProductionEnvironmentAsAPersonWould) {
-  const std::string sentence = refusal({{"NCCL_IB_HCA", "rocep1s0f0,rocep1s0f1,roceP2p1s0f0"},
-                                        {"NCCL_IB_GID_INDEX", "3"},
-                                        {"NCCL_IB_TIMEOUT", "1000"},
-                                        {"NCCL_IB_RETRY_CNT", "7"},
-                                        {"NCCL_IB_MERGE_NICS", "0"},
-                                        {"NCCL_IB_SUBNET_AWARE_ROUTING", "1"},
-                                        {"NCCL_SOCKET_IFNAME", "mgmt0"}});
-  EXPECT_THAT(sentence, StartsWith("NCCL_IB_TIMEOUT=1000: an acknowledge timeout is 0..31"));
-
-  const Settings settings = loaded({{"NCCL_IB_GID_INDEX", "3"},
-                                    {"NCCL_IB_TOS", "46"},
-                                    {"NCCL_IB_MERGE_NICS", "0"},
-                                    {"NCCL_IB_SUBNET_AWARE_ROUTING", "1"}});
-  EXPECT_THAT(settings.warnings, ElementsAre(HasSubstr("set NCCL_IB_TC=184")));
-  EXPECT_THAT(settings.notes, ElementsAre(HasSubstr("NCCL_IB_GID_INDEX=3 pins")));
+TEST(Settings, RefuseARelativeFolder) {
+  EXPECT_THAT(refusal({{"ROCELANE_TELEMETRY_DIR", "shm"}}),
+              StartsWith("ROCELANE_TELEMETRY_DIR=shm: a folder is an absolute path"));
 }
 
-TEST(Settings, DescribeThemselvesWithTheirSources) {
-  const std::string line = describe(loaded({{"NCCL_IB_TC", "106"}, {"ROCELANE_LANES", "4"}}));
-  EXPECT_THAT(line, StartsWith("set: ROCELANE_TRAFFIC_CLASS=106 (from NCCL_IB_TC), "
-                               "ROCELANE_LANES=4; by default: "));
-  EXPECT_THAT(line, HasSubstr("ROCELANE_RETRY_COUNT=7"));
-  EXPECT_THAT(describe(default_settings()), StartsWith("set: nothing; by default: "));
+TEST(Settings, KeepTheDefaultWhereAValueBreaksItsRule) {
+  const JudgedSettings judged =
+      judge_settings({{"ROCELANE_ACK_TIMEOUT", "1000"}, {"ROCELANE_ADDRESS_RANGE", "10.0.0.0"}});
+  EXPECT_EQ(judged.settings.ack_timeout, 20);
+  EXPECT_EQ(judged.settings.address_range, std::nullopt);
+  EXPECT_EQ(judged.mistakes.size(), 2u);
+}
+
+TEST(Settings, NameWhatIsMisspeltTogetherWithTheMistakes) {
+  EXPECT_THAT(refusal({{"NCCL_IB_TIMEOUT", "1000"}, {"ROCELANE_LANE", "4"}}),
+              AllOf(StartsWith("NCCL_IB_TIMEOUT=1000: "), HasSubstr("; unset it or correct it; "),
+                    HasSubstr("also, ROCELANE_LANE is not a setting and has no effect; did you "
+                              "mean ROCELANE_LANES?")));
 }
 
 TEST(ProcessEnvironment, HoldsTheVariablesOfThisProcess) {
