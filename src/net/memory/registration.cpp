@@ -1,27 +1,32 @@
 #include "net/memory/registration.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace rocelane::net {
 
-Result<std::unique_ptr<Registration>> Registration::create(std::shared_ptr<const Port> port,
-                                                           void* data, size_t bytes,
-                                                           MemoryKind kind,
-                                                           const std::optional<DmaBuf>& dma_buf,
-                                                           bool relaxed) {
-  const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                     (relaxed ? IBV_ACCESS_RELAXED_ORDERING : 0);
-  auto region =
-      dma_buf.has_value()
-          ? verbs::register_dma_buf(port->domain(), dma_buf->offset, bytes,
-                                    reinterpret_cast<uintptr_t>(data), dma_buf->descriptor, access)
-          : verbs::register_memory(port->domain(), data, bytes, access);
-  if (!region) {
-    return Error{region.error().code,
-                 fmt::format("{} bytes of {} memory at {} cannot be registered: {}", bytes,
-                             kind == MemoryKind::kGpu ? "GPU" : "host", data, region.error().what)};
+Result<std::unique_ptr<Registration>> Registration::create(
+    std::span<const std::shared_ptr<RegistrationCache>> rails, const RegistrationRequest& wanted) {
+  if (rails.empty() || rails.size() > kMostRails) {
+    return Error{ErrorCode::kInternal,
+                 fmt::format("memory cannot be registered with {} rails, only with 1 to {}: please "
+                             "report this",
+                             rails.size(), kMostRails)};
   }
-  return std::unique_ptr<Registration>(new Registration(std::move(port), std::move(*region), kind));
+  const MemoryKind kind = wanted.sharing_class.kind;
+  std::unique_ptr<Registration> registration(new Registration(kind));
+  for (size_t rail = 0; rail < rails.size(); ++rail) {
+    auto shared = rails[rail]->share(wanted);
+    if (!shared) {
+      return Error{shared.error().code,
+                   fmt::format("{} bytes of {} memory at {:#x} cannot be registered: {}",
+                               wanted.range.bytes(), kind == MemoryKind::kGpu ? "GPU" : "host",
+                               wanted.range.begin, shared.error().what)};
+    }
+    registration->rails_.at(rail) = std::move(*shared);
+  }
+  return registration;
 }
 
 }  // namespace rocelane::net

@@ -1,38 +1,37 @@
 #pragma once
 
-// Memory of NCCL's, registered with the NIC of one connection.
+// Memory of NCCL's, registered with every rail of one connection. NCCL gets an object of its own
+// from every call; what it holds may be shared.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <span>
 
 #include "base/result.h"
-#include "net/device/port.h"
 #include "net/memory/memory_kind.h"
-#include "verbs/objects.h"
+#include "net/memory/registration_cache.h"
 
 namespace rocelane::net {
 
+inline constexpr size_t kMostRails = 8;
+
+// Made and destroyed by any thread; read by the data path meanwhile.
 class Registration {
  public:
-  // `relaxed`: let the NIC write in any order over PCIe; only for memory whose readers wait for a
-  // completion.
-  static Result<std::unique_ptr<Registration>> create(std::shared_ptr<const Port> port, void* data,
-                                                      size_t bytes, MemoryKind kind,
-                                                      const std::optional<DmaBuf>& dma_buf,
-                                                      bool relaxed);
+  // `rails`: the cache of each rail's port, 1 to kMostRails. With all of them or not at all.
+  static Result<std::unique_ptr<Registration>> create(
+      std::span<const std::shared_ptr<RegistrationCache>> rails, const RegistrationRequest& wanted);
 
-  uint32_t local_key() const { return region_->lkey; }
-  uint32_t remote_key() const { return region_->rkey; }
+  uint32_t local_key(size_t rail = 0) const { return rails_[rail].keys().local; }
+  uint32_t remote_key(size_t rail = 0) const { return rails_[rail].keys().remote; }
   MemoryKind kind() const { return kind_; }
 
  private:
-  Registration(std::shared_ptr<const Port> port, verbs::MemoryRegion region, MemoryKind kind)
-      : port_(std::move(port)), region_(std::move(region)), kind_(kind) {}
+  explicit Registration(MemoryKind kind) : kind_(kind) {}
 
-  std::shared_ptr<const Port> port_;  // keeps the protection domain alive
-  verbs::MemoryRegion region_;
+  std::array<SharedRegistration, kMostRails> rails_;
   MemoryKind kind_;
 };
 
