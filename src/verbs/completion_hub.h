@@ -1,0 +1,116 @@
+#pragma once
+
+// One completion queue for all connections that one thread drives, so that a round over hundreds of
+// idle ones costs one poll. Who takes a completion is written in its work request's wr_id.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <infiniband/verbs.h>
+
+#include "base/result.h"
+#include "base/tick_clock.h"
+#include "verbs/objects.h"
+
+namespace rocelane::verbs {
+
+class CompletionSink {
+ public:
+  // Called while the hub is polled and locked. `id`: as given to CompletionPlace::work_id.
+  // `now`: of the tick clock, when the batch was polled.
+  virtual void take(uint32_t id, const ibv_wc& completion, uint64_t now) = 0;
+
+ protected:
+  ~CompletionSink() = default;
+};
+
+class CompletionPlace;
+
+// Lockable: whoever posts work, or changes what a sink changes, holds it. It is meant to be used by
+// one thread, with which another one rarely meets; so waiting is spinning. Outlives its places.
+class CompletionHub : public std::enable_shared_from_this<CompletionHub> {
+ public:
+  static std::shared_ptr<CompletionHub> create(ibv_context* context);
+
+  // Room for `entries` completions at one time. ENOMEM of the device is an error.
+  Result<CompletionPlace> enter(uint32_t entries);
+
+  void lock() {
+    while (locked_.exchange(true, std::memory_order_acquire)) {
+      wait();
+    }
+  }
+  void unlock() { locked_.store(false, std::memory_order_release); }
+
+  // Hands out what has completed. 0, or what ibv_poll_cq failed with. The caller holds the lock.
+  int poll();
+
+  // Whether nobody has polled since the caller was last told no. `seen` belongs to the caller: of
+  // all that ask in turn, one a round is told yes, and who asks twice is.
+  bool is_poll_due(uint32_t& seen) const {
+    const uint32_t polls = polls_.load(std::memory_order_relaxed);
+    const bool due = seen == polls;
+    seen = due ? polls + 1 : polls;  // who is told yes polls
+    return due;
+  }
+
+ private:
+  friend class CompletionPlace;
+
+  struct Queue {
+    CompletionQueue queue;
+    uint32_t capacity = 0;
+    uint32_t used = 0;
+  };
+  struct Seat {
+    CompletionSink* sink = nullptr;
+    uint16_t generation = 0;  // a late completion of an earlier owner is dropped
+    bool taken = false;
+  };
+
+  explicit CompletionHub(ibv_context* context) : context_(context) {}
+  static void wait();
+  Result<size_t> find_queue(uint32_t entries);
+  void hand_out(const ibv_wc& completion, uint64_t now);
+  void leave(const CompletionPlace& place);
+
+  ibv_context* context_;
+  const TickClock& clock_ = TickClock::instance();
+  std::atomic<bool> locked_{false};
+  std::atomic<uint32_t> polls_{0};
+  std::vector<std::unique_ptr<Queue>> queues_;
+  std::vector<Seat> seats_;
+};
+
+// A sink's place in a hub. Its queue pairs are destroyed before it.
+class CompletionPlace {
+ public:
+  CompletionPlace() = default;
+  CompletionPlace(CompletionPlace&& other) noexcept;
+  CompletionPlace& operator=(CompletionPlace&& other) noexcept;
+  ~CompletionPlace();
+
+  ibv_cq* queue() const { return queue_; }
+  CompletionHub& hub() const { return *hub_; }
+  uint64_t work_id(uint32_t id) const { return tag_ | id; }
+
+  // Who takes completions from now on; nullptr: they are dropped. When it returns nobody is in the
+  // old one any more.
+  void set_sink(CompletionSink* sink);
+  // The same by who holds the hub's lock.
+  void set_sink_locked(CompletionSink* sink);
+
+ private:
+  friend class CompletionHub;
+
+  std::shared_ptr<CompletionHub> hub_;
+  ibv_cq* queue_ = nullptr;
+  size_t queue_index_ = 0;
+  uint32_t entries_ = 0;
+  uint32_t seat_ = 0;
+  uint64_t tag_ = 0;
+};
+
+}  // namespace rocelane::verbs
