@@ -180,9 +180,9 @@ static bool start_receive(const Link* link, const Group* group, Progress* progre
     tags[i] = group->tags[i];
     registrations[i] = link->in_registration;
   }
-  // What NCCL leaves there: its hint, or a request that is long gone.
-  progress->receive =
-      (void*)(group->n == 1 ? kNcclNetOptionalReceiveCompletion : (uintptr_t)0xDEADBEEF);
+  // What NCCL leaves there: a request that is long gone. Not its hint: then the request may end
+  // before the data are there.
+  progress->receive = (void*)(uintptr_t)0xDEADBEEF;
   return succeeded(link, "irecv",
                    link->net->irecv(link->receiver, group->n, data, sizes, tags, registrations,
                                     &progress->receive));

@@ -86,7 +86,7 @@ class DataPath : public testing::Test {
   }
 
   net::Request* receive(std::span<const net::ReceiveBuffer> buffers) {
-    return net::receive(*receiver_, buffers).value();
+    return net::receive(*receiver_, buffers, false).value();
   }
 
   net::Request* send(size_t offset, size_t bytes, int tag) {

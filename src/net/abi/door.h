@@ -88,8 +88,8 @@ NcclResult send_sized(void* connection, const void* data, Size bytes, int tag, v
   });
 }
 
-// *request may hold anything on entry, also a stale pointer or NCCL's hint that the completion is
-// optional: we always complete, so it is overwritten unread.
+// *request may hold anything on entry: NCCL's hint that the completion is optional, or a stale
+// pointer.
 template <class Size>
 NcclResult receive_sized(void* connection, int n, void** data, const Size* sizes, const int* tags,
                          void** registrations, void** request) noexcept {
@@ -97,12 +97,14 @@ NcclResult receive_sized(void* connection, int n, void** data, const Size* sizes
     if (request == nullptr) {
       return null_argument("irecv", "request");
     }
+    const bool completion_is_optional =
+        reinterpret_cast<uintptr_t>(*request) == kNcclNetOptionalReceiveCompletion;
     *request = nullptr;
     const auto group = receive_buffers("irecv", n, data, sizes, tags, registrations);
     if (!group) {
       return group.error();
     }
-    Result<Request*> started = receive(receiver, group->buffers());
+    Result<Request*> started = receive(receiver, group->buffers(), completion_is_optional);
     if (!started) {
       return std::move(started).error();
     }

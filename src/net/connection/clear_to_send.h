@@ -18,26 +18,36 @@ struct ClearToSend {
   uint32_t bytes;
   uint32_t tag;
   uint16_t epoch;
-  uint8_t index;  // of this buffer in its group
-  uint8_t count;  // buffers in the group, 1..kGroupedReceives
-  uint32_t sequence;
+  uint8_t place;  // of this buffer in its group, and above it the group's size: see pack_place
+  uint8_t flags;  // kNoCompletion
   uint32_t check;
+  uint32_t unused;  // the last record of a write ends before it
 };
 static_assert(sizeof(ClearToSend) == 32, "wire format: half a cache line");
-static_assert(offsetof(ClearToSend, tag) == 16 && offsetof(ClearToSend, sequence) == 24);
+static_assert(offsetof(ClearToSend, tag) == 16 && offsetof(ClearToSend, check) == 24);
 
-inline constexpr size_t kClearToSendRingBytes =
-    sizeof(ClearToSend) * kReceiveSlots * kGroupedReceives;
+// What is written of one record, inline: a work request with this much data fills one 64-byte
+// block of a send queue.
+inline constexpr size_t kClearToSendBytes = offsetof(ClearToSend, unused);
 
-// Place of a record in the ring.
-constexpr size_t ring_index(uint32_t sequence, uint32_t index) {
-  return static_cast<size_t>(sequence % kReceiveSlots) * kGroupedReceives + index;
+// The receiver needs no completion: it sees the data in memory. The sender writes without immediate
+// data.
+inline constexpr uint8_t kNoCompletion = 1;
+
+constexpr uint8_t pack_place(uint32_t index, uint32_t count) {
+  return static_cast<uint8_t>(index | (count - 1) << 4U);
 }
+constexpr uint32_t index_of(const ClearToSend& record) { return record.place & 15U; }
+constexpr uint32_t count_of(const ClearToSend& record) { return (record.place >> 4U) + 1; }
 
-// A digest over everything before `check`. A record that is half written, or left over from an
-// earlier turn of the ring, does not carry the digest of its content, so a reader needs no
-// assumption about the order of the NIC's stores.
-constexpr uint32_t clear_to_send_check(const ClearToSend& record) {
+// Records follow each other in the ring, whatever groups they are of.
+inline constexpr uint32_t kClearToSendRecords = kReceiveSlots * kGroupedReceives;
+inline constexpr size_t kClearToSendRingBytes = sizeof(ClearToSend) * kClearToSendRecords;
+
+// A digest over everything before `check` and the group's sequence, which both ends count. A record
+// that is half written, or left over from an earlier turn of the ring, does not carry the digest of
+// its content, so a reader needs no assumption about the order of the NIC's stores.
+constexpr uint32_t clear_to_send_check(const ClearToSend& record, uint32_t sequence) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
   uint64_t state = 0x726f63656c616e65;  // a zeroed record must not be valid
   const auto mix = [&state](uint64_t word) {
@@ -47,8 +57,8 @@ constexpr uint32_t clear_to_send_check(const ClearToSend& record) {
   mix(record.address);
   mix(static_cast<uint64_t>(record.key) << 32U | record.bytes);
   mix(static_cast<uint64_t>(record.tag) << 32U | static_cast<uint64_t>(record.epoch) << 16U |
-      static_cast<uint64_t>(record.index) << 8U | record.count);
-  mix(record.sequence);
+      static_cast<uint64_t>(record.place) << 8U | record.flags);
+  mix(sequence);
   return static_cast<uint32_t>(state >> 32U);
 }
 

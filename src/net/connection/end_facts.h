@@ -15,6 +15,7 @@
 #include "net/connection/socket_address.h"
 #include "net/device/port.h"
 #include "net/device/traffic_class.h"
+#include "verbs/completion_hub.h"
 
 namespace rocelane::net {
 
@@ -24,6 +25,7 @@ using Executor = std::function<void(std::function<void()>)>;
 // Passed in by the plugin; the machines read nothing else from the outside.
 struct EndFacts {
   std::shared_ptr<const Port> port;
+  std::shared_ptr<verbs::CompletionHub> completions;  // of the thread that will use the connection
   std::shared_ptr<const Settings> settings;
   TrafficClasses traffic_classes;
   SocketAddress set_up_address;  // of this host, without a port

@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/clock.h"
 #include "net/connection/lane_set.h"
 #include "net/connection/negotiation.h"
 #include "net/connection/tcp_stream.h"
@@ -26,9 +28,13 @@ struct EstablishedConnection {
   std::optional<RegisteredBuffer> own_ring;  // sender
   RemoteRing peer_ring;                      // receiver
   std::shared_ptr<LaneSet> lanes;
+  std::vector<Duration> round_trips;  // of the probe, by lane, the control lane last
+  size_t small_message_bytes = 0;     // the largest message that takes the lane for small ones
+  size_t smallest_stripe_bytes = 0;   // the least a lane gets of a striped message
   Agreement agreement;
   std::string own_name;  // "mlx5_0:1 on host-a"
   std::string peer_name;
+  std::string peer_host, peer_device;
 };
 
 // A failed completion as a sentence with device, port, GIDs, peer, queue pair and cause.

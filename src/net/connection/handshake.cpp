@@ -28,11 +28,18 @@ Status Handshake::prepare() {
   if (gids_.size() > kMaxOfferedGids) {
     gids_.resize(kMaxOfferedGids);
   }
-  auto lanes = LaneSet::create(facts_.port, role_, facts_.settings->lanes, facts_.entropy);
+  auto lanes = LaneSet::create(facts_.port, *facts_.completions, role_, facts_.settings->lanes,
+                               facts_.entropy);
   if (!lanes) {
     return std::move(lanes).error();
   }
   lanes_ = std::move(*lanes);
+  probe_.emplace(lanes_);
+  if (role_ == Role::kSender && facts_.settings->small_message_traffic_class.has_value()) {
+    if (Status status = lanes_->add_small_message_lane(); !status) {
+      return status;
+    }
+  }
   if (role_ == Role::kSender) {
     auto ring = RegisteredBuffer::create(facts_.port, kClearToSendRingBytes);
     if (!ring) {
@@ -74,6 +81,12 @@ std::vector<std::byte> Handshake::own_description() const {
     own.clear_to_send_key = ring_->remote_key();
   }
   own.control_lane = {lanes_->control().pair.number(), lanes_->control().packet_sequence};
+  if (lanes_->has_small_message_lane()) {
+    own.small_message_class =
+        agreement_.has_value()
+            ? agreement_->paths.small_message_class
+            : static_cast<uint8_t>(facts_.settings->small_message_traffic_class.value_or(0));
+  }
   for (const Lane& lane : lanes_->data()) {
     own.data_lanes.push_back({lane.pair.number(), lane.packet_sequence});
   }
@@ -83,34 +96,55 @@ std::vector<std::byte> Handshake::own_description() const {
 Status Handshake::agree(const EndDescription& peer, TimePoint deadline) {
   peer_name_ =
       fmt::format("{} (process {})", end_name(peer.device, peer.port, peer.host), peer.process_id);
+  peer_host_ = peer.host;
+  peer_device_ = peer.device;
   auto agreement = role_ == Role::kSender ? agree_as_dialer(facts_, port_now_, gids_, peer)
                                           : agree_as_listener(facts_, port_now_, gids_, peer);
   if (!agreement) {
     return std::move(agreement).error();
   }
-  // The listener keeps what both have; the dialer then sees the smaller number in the answer.
-  const size_t lanes = std::min(lanes_->data().size(), peer.data_lanes.size());
-  if (role_ == Role::kSender && lanes < peer.data_lanes.size()) {
-    return Error{ErrorCode::kRemote,
-                 fmt::format("{} answered with {} data lanes where {} were offered; the two ends "
-                             "run versions that do not fit",
-                             peer_name_, peer.data_lanes.size(), lanes)};
+  const Result<size_t> lanes = settle_lanes(peer);
+  if (!lanes) {
+    return lanes.error();
   }
-  agreement->data_lanes = lanes;
-  agreement->paths.data_peers.resize(lanes);
-  lanes_->keep_data_lanes(lanes);
+  agreement->data_lanes = *lanes;
   agreement_ = std::move(*agreement);
+  LanePaths& paths = agreement_->paths;
+  paths.data_peers.resize(*lanes);
+  if (lanes_->has_small_message_lane()) {
+    paths.data_peers.push_back(peer.data_lanes.back());
+    paths.small_message_class = *peer.small_message_class;
+  }
   peer_ring_ = {peer.clear_to_send_address, peer.clear_to_send_key};
   bring_up_.emplace(lanes_, agreement_->paths, facts_.run_elsewhere, deadline);
   return {};
 }
 
+// The listener keeps what both have; the dialer then sees the smaller number in the answer. How
+// many lanes there are for all messages.
+Result<size_t> Handshake::settle_lanes(const EndDescription& peer) {
+  if (role_ == Role::kReceiver && peer.small_message_class.has_value()) {
+    if (Status status = lanes_->add_small_message_lane(); !status) {
+      return std::move(status).error();
+    }
+  }
+  const size_t theirs = peer.data_lanes.size() - (peer.small_message_class.has_value() ? 1 : 0);
+  const size_t lanes = std::min(lanes_->large_lane_count(), theirs);
+  const bool answer_fits =
+      lanes == theirs && peer.small_message_class.has_value() == lanes_->has_small_message_lane();
+  if (role_ == Role::kSender && !answer_fits) {
+    return Error{ErrorCode::kRemote,
+                 fmt::format("{} answered with {} data lanes where {} were offered; the two ends "
+                             "run versions that do not fit",
+                             peer_name_, peer.data_lanes.size(), lanes_->data().size())};
+  }
+  lanes_->keep_large_lanes(lanes);
+  return lanes;
+}
+
 Result<bool> Handshake::raise(TimePoint now) { return bring_up_->step(now); }
 
-Status Handshake::start_probe(TimePoint now) {
-  probe_.emplace(lanes_);
-  return probe_->send(now);
-}
+Status Handshake::start_probe(TimePoint now) { return probe_->send(now); }
 
 Result<bool> Handshake::probe(TimePoint now, TimePoint deadline) {
   const LaneProbe::Progress progress = probe_->step(now);
@@ -189,18 +223,26 @@ Status Handshake::expect_silence() {
 }
 
 std::unique_ptr<EstablishedConnection> Handshake::finish() {
-  log_info(
-      "{} to {}: ready; {}; probe round trip {} us", end_name(facts_), peer_name_,
-      describe(*agreement_),
-      std::chrono::duration_cast<std::chrono::microseconds>(probe_->slowest_round_trip()).count());
+  const std::vector<Duration> round_trips = probe_->round_trips();
+  probe_.reset();
+  log_info("{} to {}: ready; {}; probe round trip {} us", end_name(facts_), peer_name_,
+           describe(*agreement_),
+           std::chrono::duration_cast<std::chrono::microseconds>(
+               *std::max_element(round_trips.begin(), round_trips.end()))
+               .count());
   auto connection = std::make_unique<EstablishedConnection>();
   connection->link = std::move(link_);
   connection->own_ring = std::move(ring_);
   connection->peer_ring = peer_ring_;
   connection->lanes = std::move(lanes_);
+  connection->round_trips = round_trips;
+  connection->small_message_bytes = static_cast<size_t>(facts_.settings->small_message_bytes);
+  connection->smallest_stripe_bytes = static_cast<size_t>(facts_.settings->stripe_bytes);
   connection->agreement = std::move(*agreement_);
   connection->own_name = end_name(facts_);
   connection->peer_name = peer_name_;
+  connection->peer_host = peer_host_;
+  connection->peer_device = peer_device_;
   return connection;
 }
 

@@ -58,10 +58,12 @@ class Handshake {
 
  private:
   Status check(const Message& message, MessageType expected);
+  Result<size_t> settle_lanes(const EndDescription& peer);
 
   EndFacts facts_;
   Role role_;
   std::string peer_name_;
+  std::string peer_host_, peer_device_;
   PortFacts port_now_;  // read when the handshake began
   std::vector<GidEntry> gids_;
   TcpStream link_;

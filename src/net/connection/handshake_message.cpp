@@ -12,6 +12,7 @@ static_assert(sizeof(MessageHeader) == kMessageHeaderBytes);
 constexpr uint32_t kMask24 = 0xffffff;
 constexpr uint8_t kDataClassExplicit = 1;
 constexpr uint8_t kControlClassExplicit = 2;
+constexpr uint8_t kSmallMessageLane = 4;
 
 struct WireLane {
   uint32_t queue_pair;
@@ -37,7 +38,8 @@ struct WireDescription {
   WireLane control_lane;
   std::array<WireLane, kMaxDataLanes> data_lanes;
   std::array<uint8_t, kMaxOfferedGids> gid_types;
-  std::array<uint8_t, 120> reserved;
+  uint8_t small_message_class;
+  std::array<uint8_t, 119> reserved;
 };
 static_assert(sizeof(WireDescription) == kDescriptionBodyBytes,
               "a description has one length; new fields take from `reserved`");
@@ -92,7 +94,9 @@ std::vector<std::byte> encode_description(const EndDescription& description) {
   wire.control_traffic_class = description.control_traffic_class;
   wire.class_flags =
       static_cast<uint8_t>((description.data_class_explicit ? kDataClassExplicit : 0) |
-                           (description.control_class_explicit ? kControlClassExplicit : 0));
+                           (description.control_class_explicit ? kControlClassExplicit : 0) |
+                           (description.small_message_class ? kSmallMessageLane : 0));
+  wire.small_message_class = description.small_message_class.value_or(0);
   wire.lane_count =
       static_cast<uint8_t>(std::min<size_t>(description.data_lanes.size(), kMaxDataLanes));
   wire.max_message_bytes = description.max_message_bytes;
@@ -148,6 +152,7 @@ std::optional<EndDescription> decode_description(std::span<const std::byte> body
       wire.mtu >= 1 && wire.mtu <= 5 && wire.gid_count >= 1 && wire.gid_count <= kMaxOfferedGids &&
       wire.peer_gid_choice < kMaxOfferedGids && wire.lane_count >= 1 &&
       wire.lane_count <= kMaxDataLanes &&
+      ((wire.class_flags & kSmallMessageLane) == 0 || wire.lane_count >= 2) &&
       std::all_of(wire.gid_types.begin(), wire.gid_types.begin() + wire.gid_count,
                   gid_type_is_known) &&
       wire.max_message_bytes >= 4096 && lane_is_sane(wire.control_lane) &&
@@ -169,6 +174,9 @@ std::optional<EndDescription> decode_description(std::span<const std::byte> body
   description.control_traffic_class = wire.control_traffic_class;
   description.data_class_explicit = (wire.class_flags & kDataClassExplicit) != 0;
   description.control_class_explicit = (wire.class_flags & kControlClassExplicit) != 0;
+  if ((wire.class_flags & kSmallMessageLane) != 0) {
+    description.small_message_class = wire.small_message_class;
+  }
   description.max_message_bytes = wire.max_message_bytes;
   description.clear_to_send_address = wire.clear_to_send_address;
   description.clear_to_send_key = wire.clear_to_send_key;

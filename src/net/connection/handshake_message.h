@@ -25,7 +25,7 @@
 namespace rocelane::net {
 
 inline constexpr uint32_t kHandshakeMagic = 0x4e4c4352;  // "RCLN"
-inline constexpr uint16_t kProtocolVersion = 1;
+inline constexpr uint16_t kProtocolVersion = 2;
 inline constexpr int kMaxDataLanes = 16;
 inline constexpr int kMaxOfferedGids = 4;
 
@@ -86,6 +86,8 @@ struct EndDescription {
   uint32_t clear_to_send_key = 0;
   LaneAddress control_lane;
   std::vector<LaneAddress> data_lanes;
+  // The last data lane is for small messages alone, with this class. The sending end decides.
+  std::optional<uint8_t> small_message_class;
 };
 
 std::vector<std::byte> encode_proof(MessageType type, const Proof& proof);

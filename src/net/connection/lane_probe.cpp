@@ -1,6 +1,7 @@
 #include "net/connection/lane_probe.h"
 
 #include <algorithm>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -8,11 +9,19 @@
 
 namespace rocelane::net {
 
+LaneProbe::LaneProbe(std::shared_ptr<LaneSet> lanes) : lanes_(std::move(lanes)) {
+  lanes_->completions().set_sink(this);
+}
+
+LaneProbe::~LaneProbe() { lanes_->completions().set_sink(nullptr); }
+
 Status LaneProbe::send(TimePoint now) {
+  const std::lock_guard held(lanes_->completions().hub());
   sent_at_ = now;
+  now_ = now;
   for (size_t i = 0; i < lanes_->lane_count(); ++i) {
     ibv_send_wr request{};
-    request.wr_id = i;
+    request.wr_id = lanes_->completions().work_id(work_kind::kProbe | lanes_->number_of(i));
     request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
     request.send_flags = IBV_SEND_SIGNALED;
     ibv_send_wr* refused = nullptr;
@@ -25,40 +34,58 @@ Status LaneProbe::send(TimePoint now) {
 }
 
 LaneProbe::Progress LaneProbe::step(TimePoint now) {
-  Progress progress;
-  ibv_wc completion{};
-  // Until it is empty: a step that comes late must not miss a proof that is there.
-  while (ibv_poll_cq(lanes_->completions(), 1, &completion) > 0) {
-    if (completion.status != IBV_WC_SUCCESS) {
-      progress.failure = completion;
-      return progress;
+  verbs::CompletionHub& hub = lanes_->completions().hub();
+  const std::lock_guard held(hub);
+  now_ = now;
+  // Until nothing more comes: a step that comes late must not miss a proof that is there.
+  size_t before = 0;
+  do {
+    before = proofs();
+    if (hub.poll() != 0) {
+      break;
     }
-    note(completion, now);
-  }
-  progress.finished = std::all_of(proofs_.begin(), proofs_.end(), [](const Proof& proof) {
-    return proof.acknowledged && proof.heard;
-  });
+  } while (proofs() != before);
+  Progress progress;
+  progress.failure = failure_;
+  progress.finished = !failure_.has_value() && before == 2 * lanes_->lane_count();
   return progress;
 }
 
-void LaneProbe::note(const ibv_wc& completion, TimePoint now) {
-  for (size_t i = 0; i < proofs_.size(); ++i) {
-    if (lanes_->lane(i).pair.number() != completion.qp_num) {
-      continue;
-    }
-    if ((completion.opcode & IBV_WC_RECV) != 0) {
-      proofs_[i].heard = true;
-    } else {
-      proofs_[i].acknowledged = true;
-      slowest_round_trip_ = std::max(slowest_round_trip_, now - sent_at_);
-    }
+size_t LaneProbe::proofs() const {
+  size_t count = 0;
+  for (size_t i = 0; i < lanes_->lane_count(); ++i) {
+    const Proof& proof = proof_of(i);
+    count += (proof.acknowledged ? 1U : 0U) + (proof.heard ? 1U : 0U);
   }
+  return count;
+}
+
+void LaneProbe::take(uint32_t id, const ibv_wc& completion, uint64_t /*now*/) {
+  if (completion.status != IBV_WC_SUCCESS) {
+    failure_ = failure_.value_or(completion);
+    return;
+  }
+  Proof& proof = proofs_[std::min<uint32_t>(id & kLaneBits, kMaxDataLanes)];
+  if ((id & work_kind::kReceive) != 0) {
+    proof.heard = true;
+  } else {
+    proof.acknowledged = true;
+    proof.round_trip = now_ - sent_at_;
+  }
+}
+
+std::vector<Duration> LaneProbe::round_trips() const {
+  std::vector<Duration> times;
+  for (size_t i = 0; i < lanes_->lane_count(); ++i) {
+    times.push_back(proof_of(i).round_trip);
+  }
+  return times;
 }
 
 std::string LaneProbe::describe_missing() const {
   std::string text;
-  for (size_t i = 0; i < proofs_.size(); ++i) {
-    const Proof& proof = proofs_[i];
+  for (size_t i = 0; i < lanes_->lane_count(); ++i) {
+    const Proof& proof = proof_of(i);
     if (proof.acknowledged && proof.heard) {
       continue;
     }

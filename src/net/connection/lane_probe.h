@@ -3,6 +3,7 @@
 // Proof that packets cross every lane in both directions: one empty write with immediate data each
 // way. A queue pair that reached RTS proves nothing; the first packet does.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,9 +17,13 @@
 
 namespace rocelane::net {
 
-class LaneProbe {
+// The peer may send its probes at any time from the moment our lanes are up, so this exists before.
+class LaneProbe final : verbs::CompletionSink {
  public:
-  explicit LaneProbe(std::shared_ptr<LaneSet> lanes) : lanes_(std::move(lanes)) {}
+  explicit LaneProbe(std::shared_ptr<LaneSet> lanes);
+  LaneProbe(const LaneProbe&) = delete;
+  LaneProbe& operator=(const LaneProbe&) = delete;
+  ~LaneProbe();
 
   // The peer's lanes must be in RTR or beyond.
   Status send(TimePoint now);
@@ -32,21 +37,25 @@ class LaneProbe {
   // The lanes that are not proved yet: "no acknowledgement and no probe of the peer's on data lane
   // 1 (…)".
   std::string describe_missing() const;
-  // From post to acknowledgement, of the slowest lane.
-  Duration slowest_round_trip() const { return slowest_round_trip_; }
+  // From post to acknowledgement, as of the step that found it; by lane, the control lane last.
+  std::vector<Duration> round_trips() const;
 
  private:
   struct Proof {
     bool acknowledged = false;
     bool heard = false;
+    Duration round_trip{};
   };
 
-  void note(const ibv_wc& completion, TimePoint now);
+  const Proof& proof_of(size_t lane) const { return proofs_[lanes_->number_of(lane)]; }
+  size_t proofs() const;  // seen, of two a lane
+  void take(uint32_t id, const ibv_wc& completion, uint64_t /*now*/) override;
 
   std::shared_ptr<LaneSet> lanes_;
-  std::vector<Proof> proofs_ = std::vector<Proof>(lanes_->lane_count());
+  std::array<Proof, kMaxDataLanes + 1> proofs_{};  // by lane number
   TimePoint sent_at_;
-  Duration slowest_round_trip_{};
+  TimePoint now_;
+  std::optional<ibv_wc> failure_;
 };
 
 }  // namespace rocelane::net

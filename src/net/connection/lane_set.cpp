@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMask24 = 0xffffff;
 constexpr uint32_t kFlowLabels = 0x3fff;  // labels 1..0x3fff map one to one to UDP source ports
-constexpr uint32_t kInlineBytes = 256;    // a clear-to-send of a full group
+constexpr uint32_t kInlineBytes = 124;    // four clear-to-sends that share a write
 
 verbs::QueuePairLimits limits_of(Role role, bool is_control) {
   if (role == Role::kSender) {
@@ -36,12 +36,13 @@ uint32_t choose_flow_label(uint64_t entropy, size_t index) {
   return static_cast<uint32_t>((entropy + index * step) % kFlowLabels) + 1;
 }
 
-Status post_empty_receives(const Lane& lane, uint32_t count) {
+Status post_empty_receives(const Lane& lane, uint64_t work_id, uint32_t count) {
   constexpr uint32_t kChain = 64;
   std::array<ibv_recv_wr, kChain> requests{};
   while (count > 0) {
     const uint32_t now = std::min(count, kChain);
     for (uint32_t i = 0; i < now; ++i) {
+      requests.at(i).wr_id = work_id;
       requests.at(i).next = i + 1 < now ? &requests.at(i + 1) : nullptr;
     }
     ibv_recv_wr* refused = nullptr;
@@ -54,16 +55,19 @@ Status post_empty_receives(const Lane& lane, uint32_t count) {
   return {};
 }
 
-Result<std::shared_ptr<LaneSet>> LaneSet::create(std::shared_ptr<const Port> port, Role role,
+Result<std::shared_ptr<LaneSet>> LaneSet::create(std::shared_ptr<const Port> port,
+                                                 verbs::CompletionHub& hub, Role role,
                                                  int data_lanes, uint64_t entropy) {
   std::shared_ptr<LaneSet> set(new LaneSet);
   set->port_ = std::move(port);
   set->role_ = role;
-  const auto wanted = static_cast<uint32_t>(std::clamp(data_lanes, 1, kMaxDataLanes));
-  const uint32_t entries =
-      depth_of(limits_of(role, true)) + wanted * depth_of(limits_of(role, false));
-  auto completions =
-      verbs::create_completion_queue(set->port_->context(), static_cast<int>(entries));
+  set->entropy_ = entropy;
+  // One place is left for a lane of small messages.
+  const auto wanted = static_cast<uint32_t>(std::clamp(data_lanes, 1, kMaxDataLanes - 1));
+  const uint32_t entries = depth_of(limits_of(role, true)) +
+                           (wanted + 1) * depth_of(limits_of(role, false)) +
+                           (role == Role::kReceiver ? kFlushDepth : 0);
+  auto completions = hub.enter(entries);
   if (!completions) {
     return std::move(completions).error();
   }
@@ -93,7 +97,7 @@ Result<std::shared_ptr<LaneSet>> LaneSet::create(std::shared_ptr<const Port> por
 }
 
 Result<Lane> LaneSet::create_lane(const verbs::QueuePairLimits& limits, uint64_t entropy) {
-  auto pair = verbs::QueuePair::create(port_->domain(), completions_.get(), limits);
+  auto pair = verbs::QueuePair::create(port_->domain(), completions_.queue(), limits);
   if (!pair) {
     return std::move(pair).error();
   }
@@ -103,9 +107,22 @@ Result<Lane> LaneSet::create_lane(const verbs::QueuePairLimits& limits, uint64_t
   return lane;
 }
 
-void LaneSet::keep_data_lanes(size_t count) {
-  if (count < data_.size()) {
-    data_.resize(count);
+Status LaneSet::add_small_message_lane() {
+  const size_t index = data_.size();
+  auto lane = create_lane(limits_of(role_, false), entropy_ >> (index + 1));
+  if (!lane) {
+    return std::move(lane).error();
+  }
+  lane->flow_label = choose_flow_label(entropy_, index);
+  data_.push_back(std::move(*lane));
+  has_small_message_lane_ = true;
+  return {};
+}
+
+void LaneSet::keep_large_lanes(size_t count) {
+  if (count < large_lane_count()) {
+    data_.erase(data_.begin() + static_cast<ptrdiff_t>(count),
+                data_.begin() + static_cast<ptrdiff_t>(large_lane_count()));
   }
 }
 
@@ -123,7 +140,7 @@ void LaneSet::raise() {
   RaiseState outcome = RaiseState::kRaised;
   for (; raised_ < lane_count(); ++raised_) {
     bool transient = false;
-    if (Status status = raise_lane(lane(raised_), raised_ == data_.size(), &transient); !status) {
+    if (Status status = raise_lane(raised_, &transient); !status) {
       raise_error_ = std::move(status).error();
       outcome = transient ? RaiseState::kAgain : RaiseState::kFailed;
       break;
@@ -133,13 +150,17 @@ void LaneSet::raise() {
   raise_state_.store(outcome, std::memory_order_release);
 }
 
-Status LaneSet::raise_lane(Lane& lane, bool is_control, bool* transient) {
-  const verbs::QueuePairPath path = path_of(lane, is_control);
+Status LaneSet::raise_lane(size_t index, bool* transient) {
+  Lane& lane = this->lane(index);
+  const bool is_control = index == data_.size();
+  const verbs::QueuePairPath path = path_of(index);
   if (!lane_is_prepared_) {
     if (Status status = lane.pair.to_init(path); !status) {
       return status;
     }
-    if (Status status = post_first_receives(lane, is_control); !status) {
+    const uint64_t id = completions_.work_id(work_kind::kReceive | number_of(index));
+    if (Status status = post_empty_receives(lane, id, limits_of(role_, is_control).receive_depth);
+        !status) {
       return status;
     }
     lane_is_prepared_ = true;
@@ -150,10 +171,6 @@ Status LaneSet::raise_lane(Lane& lane, bool is_control, bool* transient) {
     return status;
   }
   return lane.pair.to_ready_to_send(path);
-}
-
-Status LaneSet::post_first_receives(Lane& lane, bool is_control) {
-  return post_empty_receives(lane, limits_of(role_, is_control).receive_depth);
 }
 
 verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths) {
@@ -169,13 +186,21 @@ verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths) {
   return path;
 }
 
-verbs::QueuePairPath LaneSet::path_of(const Lane& lane, bool is_control) const {
+uint8_t LaneSet::traffic_class_of(size_t index) const {
+  if (index == data_.size()) {
+    return paths_.control_traffic_class;
+  }
+  return index < large_lane_count() ? paths_.data_traffic_class : paths_.small_message_class;
+}
+
+verbs::QueuePairPath LaneSet::path_of(size_t index) const {
+  const Lane& lane = index < data_.size() ? data_[index] : control_;
   verbs::QueuePairPath path = common_path(*port_, paths_);
   path.remote_queue_pair = lane.peer.queue_pair;
   path.remote_packet_sequence = lane.peer.packet_sequence;
   path.local_packet_sequence = lane.packet_sequence;
   path.flow_label = lane.flow_label;
-  path.traffic_class = is_control ? paths_.control_traffic_class : paths_.data_traffic_class;
+  path.traffic_class = traffic_class_of(index);
   return path;
 }
 

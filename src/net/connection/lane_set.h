@@ -1,6 +1,7 @@
 #pragma once
 
-// The lanes of one connection: data lanes, one control lane, and the completion queue they share.
+// The lanes of one connection: data lanes, one control lane, and their place where completions are
+// handed out.
 
 #include <atomic>
 #include <cstdint>
@@ -13,7 +14,7 @@
 #include "base/result.h"
 #include "net/connection/handshake_message.h"
 #include "net/device/port.h"
-#include "verbs/objects.h"
+#include "verbs/completion_hub.h"
 #include "verbs/queue_pair.h"
 
 namespace rocelane::net {
@@ -30,11 +31,23 @@ struct Lane {
 enum class Role : uint8_t { kSender, kReceiver };
 
 // Work requests that each kind of lane may have outstanding.
-inline constexpr uint32_t kSendDepth = 256;     // sender, each data lane
-inline constexpr uint32_t kReceiveDepth = 256;  // receiver, each data lane; refilled in batches
-inline constexpr uint32_t kControlDepth = 128;  // receiver, control lane
+inline constexpr uint32_t kSendDepth = 128;     // sender, each data lane
+inline constexpr uint32_t kReceiveDepth = 128;  // receiver, each data lane; refilled in batches
+inline constexpr uint32_t kControlDepth = 64;   // receiver, control lane
+inline constexpr uint32_t kFlushDepth = 64;     // receiver, beside its lanes
 inline constexpr uint32_t kProbeDepth =
     4;  // where nothing but the set-up probe is sent or received
+
+// What a completion is of, in the ids of work requests. The low bits are the lane's number, the
+// control lane's being kMaxDataLanes, or what the owner of the kind puts there.
+namespace work_kind {
+inline constexpr uint32_t kReceive = 1U << 31U;
+inline constexpr uint32_t kProbe = 1U << 30U;
+inline constexpr uint32_t kClearToSend = 1U << 29U;
+inline constexpr uint32_t kFlush = 1U << 28U;
+inline constexpr uint32_t kData = 0;
+}  // namespace work_kind
+inline constexpr uint32_t kLaneBits = 0xff;
 
 // How to reach the peer, agreed by both ends.
 struct LanePaths {
@@ -44,6 +57,7 @@ struct LanePaths {
   uint8_t mtu_code = 3;
   uint8_t data_traffic_class = 0;
   uint8_t control_traffic_class = 0;
+  uint8_t small_message_class = 0;
   uint8_t service_level = 0;
   uint8_t ack_timeout = 20;
   uint8_t retry_count = 7;
@@ -56,13 +70,21 @@ struct LanePaths {
 // lock.
 class LaneSet {
  public:
-  // `entropy`: random bits for packet sequence numbers and flow labels. Builds as many data lanes
-  // as the device gives, at least one.
-  static Result<std::shared_ptr<LaneSet>> create(std::shared_ptr<const Port> port, Role role,
+  // `hub`: of the thread that will use the lanes, on the same device. `entropy`: random bits for
+  // packet sequence numbers and flow labels. Builds as many data lanes as the device gives, at
+  // least one.
+  static Result<std::shared_ptr<LaneSet>> create(std::shared_ptr<const Port> port,
+                                                 verbs::CompletionHub& hub, Role role,
                                                  int data_lanes, uint64_t entropy);
 
-  // Gives back the data lanes that the peer does not want.
-  void keep_data_lanes(size_t count);
+  // One more data lane, the last, for small messages alone.
+  Status add_small_message_lane();
+  bool has_small_message_lane() const { return has_small_message_lane_; }
+  // Those for all messages.
+  size_t large_lane_count() const { return data_.size() - (has_small_message_lane_ ? 1 : 0); }
+
+  // Gives back the lanes for all messages that the peer does not want.
+  void keep_large_lanes(size_t count);
 
   enum class RaiseState : uint8_t { kIdle, kQueued, kRunning, kRaised, kAgain, kFailed };
   // Moves all lanes to RTS, continuing where an earlier attempt stopped. May block for about a
@@ -80,7 +102,8 @@ class LaneSet {
   const Port& port() const { return *port_; }
   const std::shared_ptr<const Port>& shared_port() const { return port_; }
   Role role() const { return role_; }
-  ibv_cq* completions() const { return completions_.get(); }
+  verbs::CompletionPlace& completions() { return completions_; }
+  const verbs::CompletionPlace& completions() const { return completions_; }
   std::vector<Lane>& data() { return data_; }
   const std::vector<Lane>& data() const { return data_; }
   Lane& control() { return control_; }
@@ -88,19 +111,25 @@ class LaneSet {
   size_t lane_count() const { return data_.size() + 1; }
   // Data lanes first, the control lane last.
   Lane& lane(size_t index) { return index < data_.size() ? data_[index] : control_; }
+  // As in ids of work requests.
+  uint32_t number_of(size_t index) const {
+    return static_cast<uint32_t>(index < data_.size() ? index : kMaxDataLanes);
+  }
   // The lane of a completion, or nullptr for a queue pair that is not ours.
   const Lane* find(uint32_t queue_pair_number) const;
 
  private:
   LaneSet() = default;
   Result<Lane> create_lane(const verbs::QueuePairLimits& limits, uint64_t entropy);
-  Status raise_lane(Lane& lane, bool is_control, bool* transient);
-  Status post_first_receives(Lane& lane, bool is_control);
-  verbs::QueuePairPath path_of(const Lane& lane, bool is_control) const;
+  Status raise_lane(size_t index, bool* transient);
+  verbs::QueuePairPath path_of(size_t index) const;
+  uint8_t traffic_class_of(size_t index) const;
 
   std::shared_ptr<const Port> port_;
   Role role_ = Role::kSender;
-  verbs::CompletionQueue completions_;
+  uint64_t entropy_ = 0;
+  bool has_small_message_lane_ = false;
+  verbs::CompletionPlace completions_;
   std::vector<Lane> data_;
   Lane control_;
   LanePaths paths_;
@@ -115,7 +144,7 @@ verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths);
 
 // Posts `count` receives without memory, in one call: all they do is take the immediate data of a
 // write.
-Status post_empty_receives(const Lane& lane, uint32_t count);
+Status post_empty_receives(const Lane& lane, uint64_t work_id, uint32_t count);
 
 // "data lane 1 (QP 0x12 to QP 0x34, UDP source port 51234)"
 std::string describe_lane(const LaneSet& lanes, const Lane& lane);

@@ -105,12 +105,16 @@ Result<Agreement> agree_as_dialer(const EndFacts& own, const PortFacts& own_port
 }
 
 std::string describe(const Agreement& agreement) {
-  return fmt::format("{} to {}, MTU {}, data class {}, control class {}, {} data lanes",
+  return fmt::format("{} to {}, MTU {}, data class {}, control class {}, {} data lanes{}",
                      describe(agreement.local_gid), gid_text(agreement.peer_gid.gid),
                      mtu_bytes_of_code(agreement.paths.mtu_code).value_or(0),
                      describe_traffic_class(agreement.paths.data_traffic_class),
                      describe_traffic_class(agreement.paths.control_traffic_class),
-                     agreement.data_lanes);
+                     agreement.data_lanes,
+                     agreement.paths.data_peers.size() > agreement.data_lanes
+                         ? fmt::format(", small messages apart with class {}",
+                                       describe_traffic_class(agreement.paths.small_message_class))
+                         : "");
 }
 
 }  // namespace rocelane::net

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "net/connection/accept_machine.h"
 #include "net/connection/connect_machine.h"
 #include "net/memory/registration.h"
+#include "net/memory/verbs_registrar.h"
 #include "net/plugin/net_plugin.h"
 #include "net/transfer/receive_channel.h"
 #include "net/transfer/send_channel.h"
@@ -28,12 +30,29 @@ class Context {
   // NCCL hands in the same handle until connect succeeds. A machine is found by what it dials,
   // never by a pointer inside bytes that came from a peer.
   using DialKey = std::pair<int, std::array<std::byte, kHandleBytes>>;
-  std::mutex mutex;  // connect may be called from the init thread and the proxy's service thread
+  std::mutex mutex;  // the init thread and the proxy's service thread may both set up
   std::map<DialKey, std::unique_ptr<ConnectMachine>> dialing;
+
+  // NCCL sets connections up on one thread a communicator, and drives them on another one, its
+  // own. What the first one sets up therefore shares a hub.
+  using HubKey = std::pair<std::thread::id, const Port*>;
+  std::map<HubKey, std::weak_ptr<verbs::CompletionHub>> hubs;
+
+  // The caller holds the mutex.
+  std::shared_ptr<verbs::CompletionHub> hub_of_this_thread(const Port& port) {
+    auto& known = hubs[{std::this_thread::get_id(), &port}];
+    std::shared_ptr<verbs::CompletionHub> hub = known.lock();
+    if (hub == nullptr) {
+      hub = verbs::CompletionHub::create(port.context());
+      known = hub;
+    }
+    return hub;
+  }
 };
 
 class Listener {
  public:
+  std::shared_ptr<ConnectionTelemetry> telemetry;
   RegistrationRules rules;
   std::unique_ptr<AcceptMachine> machine;
 };
@@ -59,6 +78,9 @@ namespace {
 std::mutex g_mutex;
 std::weak_ptr<NetPlugin> g_plugin;
 
+// Not of a context: connections of all communicators share what is registered.
+RegistrationCaches g_registration_caches;
+
 Result<Registration*> register_on(const RegistrationRules& rules,
                                   const std::shared_ptr<const Port>& port, void* data, size_t bytes,
                                   MemoryKind kind, const std::optional<DmaBuf>& dma_buf) {
@@ -68,8 +90,12 @@ Result<Registration*> register_on(const RegistrationRules& rules,
                              "nor dma-buf is available, or ROCELANE_GPU_DIRECT is off",
                              data, port->usable().name)};
   }
-  auto registration =
-      Registration::create(port, data, bytes, kind, dma_buf, rules.relaxed_ordering);
+  const auto wanted = registration_request(data, bytes, kind, dma_buf, rules.relaxed_ordering);
+  if (!wanted) {
+    return wanted.error();
+  }
+  const std::array rails{g_registration_caches.of(port)};
+  auto registration = Registration::create(rails, *wanted);
   if (!registration) {
     return std::move(registration).error();
   }
@@ -132,6 +158,10 @@ Result<Listener*> listen(Context& context, int device, std::span<std::byte, kHan
   if (!facts) {
     return std::move(facts).error();
   }
+  {
+    const std::lock_guard lock(context.mutex);
+    facts->completions = context.hub_of_this_thread(*facts->port);
+  }
   ListenHandle listen_handle;
   auto machine = AcceptMachine::create(std::move(*facts), &listen_handle);
   if (!machine) {
@@ -140,6 +170,7 @@ Result<Listener*> listen(Context& context, int device, std::span<std::byte, kHan
   encode_listen_handle(listen_handle, handle);
   auto listener = std::make_unique<Listener>();
   listener->rules = context.plugin->registration_rules();
+  listener->telemetry = context.plugin->telemetry();
   listener->machine = std::move(*machine);
   return listener.release();
 }
@@ -167,6 +198,7 @@ Result<SendConnection*> connect(Context& context, int device,
     if (!facts) {
       return std::move(facts).error();
     }
+    facts->completions = context.hub_of_this_thread(*facts->port);
     found =
         context.dialing.emplace(key, std::make_unique<ConnectMachine>(std::move(*facts), *target))
             .first;
@@ -183,7 +215,9 @@ Result<SendConnection*> connect(Context& context, int device,
   auto connection = std::make_unique<SendConnection>();
   connection->rules = context.plugin->registration_rules();
   connection->port = (*established)->lanes->shared_port();
-  connection->channel = std::make_unique<SendChannel>(std::move(*established));
+  auto recorders = context.plugin->telemetry()->record(**established);
+  connection->channel =
+      std::make_unique<SendChannel>(std::move(*established), std::move(recorders));
   return connection.release();
 }
 
@@ -200,13 +234,15 @@ Result<ReceiveConnection*> accept(Listener& listener) {
   connection->port = (*established)->lanes->shared_port();
   std::optional<FlushLane> flush_lane;
   if (listener.rules.gpu_memory) {
-    auto lane = FlushLane::create(connection->port, (*established)->agreement);
+    auto lane = FlushLane::create(*(*established)->lanes, (*established)->agreement);
     if (!lane) {
       return std::move(lane).error();
     }
     flush_lane.emplace(std::move(*lane));
   }
-  auto channel = ReceiveChannel::create(std::move(*established), std::move(flush_lane));
+  auto recorders = listener.telemetry->record(**established);
+  auto channel =
+      ReceiveChannel::create(std::move(*established), std::move(flush_lane), std::move(recorders));
   if (!channel) {
     return std::move(channel).error();
   }
@@ -236,7 +272,8 @@ Result<Request*> send(SendConnection& connection, const void* data, size_t bytes
                                   registration == nullptr ? 0 : registration->local_key());
 }
 
-Result<Request*> receive(ReceiveConnection& connection, std::span<const ReceiveBuffer> buffers) {
+Result<Request*> receive(ReceiveConnection& connection, std::span<const ReceiveBuffer> buffers,
+                         bool completion_is_optional) {
   std::array<Landing, kMaxGroupedReceives> landings;
   if (buffers.empty() || buffers.size() > landings.size()) {
     return Error{ErrorCode::kInvalidArgument,
@@ -249,7 +286,8 @@ Result<Request*> receive(ReceiveConnection& connection, std::span<const ReceiveB
                    static_cast<uint32_t>(std::min(buffer.bytes, kMost)),
                    static_cast<uint32_t>(buffer.tag), key_of(buffer.registration)};
   });
-  return connection.channel->receive(std::span(landings).first(buffers.size()));
+  return connection.channel->receive(std::span(landings).first(buffers.size()),
+                                     completion_is_optional && buffers.size() == 1);
 }
 
 Result<Request*> flush(ReceiveConnection& connection, std::span<const FlushBuffer> buffers) {

@@ -82,7 +82,10 @@ struct ReceiveBuffer {
 };
 Result<Request*> send(SendConnection& connection, const void* data, size_t bytes, int tag,
                       Registration* registration);
-Result<Request*> receive(ReceiveConnection& connection, std::span<const ReceiveBuffer> buffers);
+// `completion_is_optional`: NCCL sees in memory that the data are there (its LL and LL128
+// protocols); only for one buffer.
+Result<Request*> receive(ReceiveConnection& connection, std::span<const ReceiveBuffer> buffers,
+                         bool completion_is_optional);
 
 // Makes received bytes visible to the GPU. nullptr: nothing to wait for, already visible.
 struct FlushBuffer {

@@ -72,13 +72,19 @@ Result<std::shared_ptr<NetPlugin>> NetPlugin::create() {
                                        [](const auto& port) { return port->dma_buf(); });
   plugin->gpu_direct_ =
       wish == GpuDirect::kOn || (wish == GpuDirect::kAuto && (plugin->peer_memory_ || any_dma_buf));
-  auto steward = Steward::start(plugin->ports_.devices);
+  plugin->telemetry_ = std::make_shared<ConnectionTelemetry>(
+      *plugin->settings_, std::vector<std::shared_ptr<const Port>>(plugin->ports_.ports.begin(),
+                                                                   plugin->ports_.ports.end()));
+  auto steward = Steward::start(plugin->ports_.devices,
+                                [telemetry = plugin->telemetry_] { telemetry->sample(); });
   if (!steward) {
     return std::move(steward).error();
   }
   plugin->steward_ = std::move(*steward);
 
-  log_info("settings: {}", describe(*plugin->settings_));
+  for (const std::string& line : start_report(*plugin->settings_)) {
+    log_info("settings: {}", line);
+  }
   log_info("{}", describe(plugin->ports_.inventory));
   log_info("connections are set up over {} on {}", to_text(plugin->set_up_address_),
            interface->name);

@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "net/connection/end_facts.h"
 #include "net/device/port.h"
+#include "net/plugin/connection_telemetry.h"
 #include "net/plugin/net_api.h"
 #include "net/plugin/steward.h"
 
@@ -31,6 +32,7 @@ class NetPlugin {
   Result<std::shared_ptr<const Port>> port(int device) const;
   DeviceProperties properties(const Port& port) const;
   RegistrationRules registration_rules() const;
+  const std::shared_ptr<ConnectionTelemetry>& telemetry() const { return telemetry_; }
 
   // For one new connection over `port`.
   Result<EndFacts> end_facts(std::shared_ptr<const Port> port,
@@ -45,6 +47,7 @@ class NetPlugin {
   bool peer_memory_ = false;
   bool gpu_direct_ = false;
   OpenedPorts ports_;
+  std::shared_ptr<ConnectionTelemetry> telemetry_;
   std::shared_ptr<Steward> steward_;  // last: joined before the devices go
 };
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "verbs/errors.h"
 
@@ -68,7 +69,8 @@ void read_events(const Device& device) {
 
 }  // namespace
 
-Result<std::shared_ptr<Steward>> Steward::start(std::vector<std::shared_ptr<Device>> devices) {
+Result<std::shared_ptr<Steward>> Steward::start(std::vector<std::shared_ptr<Device>> devices,
+                                                std::function<void()> every_second) {
   for (const auto& device : devices) {
     const int descriptor = device->opened.context->async_fd;
     const int flags = fcntl(descriptor, F_GETFL);
@@ -81,7 +83,8 @@ Result<std::shared_ptr<Steward>> Steward::start(std::vector<std::shared_ptr<Devi
     return Error{ErrorCode::kSystem,
                  fmt::format("no event descriptor: {}", verbs::errno_text(errno))};
   }
-  std::shared_ptr<Steward> steward(new Steward(std::move(devices), std::move(wake_up)));
+  std::shared_ptr<Steward> steward(
+      new Steward(std::move(devices), std::move(every_second), std::move(wake_up)));
   // The thread must never take a signal that the training process wants to handle.
   sigset_t all;
   sigset_t before;
@@ -145,8 +148,16 @@ void Steward::loop() {
   for (const auto& device : devices_) {
     waiting.push_back({device->opened.context->async_fd, POLLIN, 0});
   }
+  constexpr std::chrono::seconds kSecond{1};
+  TimePoint next_second = Clock::now();
   while (!stopping_.load()) {
-    if (poll(waiting.data(), waiting.size(), -1) < 0) {
+    const TimePoint now = Clock::now();
+    if (now >= next_second) {
+      next_second = now + kSecond;
+      every_second_();
+    }
+    constexpr int kPatienceMs = 1000;
+    if (poll(waiting.data(), waiting.size(), kPatienceMs) <= 0) {
       continue;
     }
     eventfd_t ignored = 0;

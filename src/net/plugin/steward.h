@@ -18,7 +18,9 @@ namespace rocelane::net {
 
 class Steward {
  public:
-  static Result<std::shared_ptr<Steward>> start(std::vector<std::shared_ptr<Device>> devices);
+  // `every_second`: done about that often.
+  static Result<std::shared_ptr<Steward>> start(std::vector<std::shared_ptr<Device>> devices,
+                                                std::function<void()> every_second);
   Steward(const Steward&) = delete;
   Steward& operator=(const Steward&) = delete;
   // Waits for the task that runs; tasks not begun never run.
@@ -28,13 +30,17 @@ class Steward {
   void run(std::function<void()> task);
 
  private:
-  Steward(std::vector<std::shared_ptr<Device>> devices, FileDescriptor wake_up)
-      : devices_(std::move(devices)), wake_up_(std::move(wake_up)) {}
+  Steward(std::vector<std::shared_ptr<Device>> devices, std::function<void()> every_second,
+          FileDescriptor wake_up)
+      : devices_(std::move(devices)),
+        every_second_(std::move(every_second)),
+        wake_up_(std::move(wake_up)) {}
   void loop();
   void run_tasks();
   void wake();
 
   std::vector<std::shared_ptr<Device>> devices_;
+  std::function<void()> every_second_;
   FileDescriptor wake_up_;
   std::mutex mutex_;  // between run() on NCCL's threads and the loop, for tasks_
   std::vector<std::function<void()>> tasks_;

@@ -4,20 +4,17 @@
 
 namespace rocelane::net {
 
-Result<FlushLane> FlushLane::create(std::shared_ptr<const Port> port, const Agreement& agreement) {
-  auto landing = RegisteredBuffer::create(port, 1);
+Result<FlushLane> FlushLane::create(const LaneSet& lanes, const Agreement& agreement) {
+  const Port& port = lanes.port();
+  auto landing = RegisteredBuffer::create(lanes.shared_port(), 1);
   if (!landing) {
     return std::move(landing).error();
   }
-  auto completions = verbs::create_completion_queue(port->context(), static_cast<int>(kDepth));
-  if (!completions) {
-    return std::move(completions).error();
-  }
-  auto pair = verbs::QueuePair::create(port->domain(), completions->get(), {kDepth, 1, 0});
+  auto pair = verbs::QueuePair::create(port.domain(), lanes.completions().queue(), {kDepth, 1, 0});
   if (!pair) {
     return std::move(pair).error();
   }
-  verbs::QueuePairPath path = common_path(*port, agreement.paths);
+  verbs::QueuePairPath path = common_path(port, agreement.paths);
   std::copy(agreement.local_gid.gid.begin(), agreement.local_gid.gid.end(), path.remote_gid.raw);
   path.remote_queue_pair = pair->number();
   path.peer_may_read = true;
@@ -28,13 +25,13 @@ Result<FlushLane> FlushLane::create(std::shared_ptr<const Port> port, const Agre
       return std::move(status).error();
     }
   }
-  return FlushLane(std::move(*landing), std::move(*completions), std::move(*pair));
+  return FlushLane(std::move(*landing), std::move(*pair));
 }
 
-int FlushLane::post(uint64_t address, uint32_t key, uint64_t id) {
+int FlushLane::post(uint64_t address, uint32_t key, uint64_t work_id) {
   ibv_sge piece{landing_.address(), 1, landing_.local_key()};
   ibv_send_wr work{};
-  work.wr_id = id;
+  work.wr_id = work_id;
   work.sg_list = &piece;
   work.num_sge = 1;
   work.opcode = IBV_WR_RDMA_READ;
@@ -43,10 +40,6 @@ int FlushLane::post(uint64_t address, uint32_t key, uint64_t id) {
   work.wr.rdma.rkey = key;
   ibv_send_wr* refused = nullptr;
   return ibv_post_send(pair_.get(), &work, &refused);
-}
-
-bool FlushLane::poll(ibv_wc& completion) {
-  return ibv_poll_cq(completions_.get(), 1, &completion) > 0;
 }
 
 }  // namespace rocelane::net

@@ -11,34 +11,29 @@
 #include <infiniband/verbs.h>
 
 #include "base/result.h"
+#include "net/connection/lane_set.h"
 #include "net/connection/negotiation.h"
-#include "net/device/port.h"
 #include "net/memory/registered_buffer.h"
-#include "verbs/objects.h"
 #include "verbs/queue_pair.h"
 
 namespace rocelane::net {
 
 class FlushLane {
  public:
-  static constexpr uint32_t kDepth = 64;
+  static constexpr uint32_t kDepth = kFlushDepth;
 
   // A queue pair connected to itself. Needs no packet on the wire, so it does not block.
-  static Result<FlushLane> create(std::shared_ptr<const Port> port, const Agreement& agreement);
+  // Completions go where those of `lanes` go, which outlive it.
+  static Result<FlushLane> create(const LaneSet& lanes, const Agreement& agreement);
 
   // 0 or the errno of the post.
-  int post(uint64_t address, uint32_t key, uint64_t id);
-  // False: nothing has finished.
-  bool poll(ibv_wc& completion);
+  int post(uint64_t address, uint32_t key, uint64_t work_id);
 
  private:
-  FlushLane(RegisteredBuffer landing, verbs::CompletionQueue completions, verbs::QueuePair pair)
-      : landing_(std::move(landing)),
-        completions_(std::move(completions)),
-        pair_(std::move(pair)) {}
+  FlushLane(RegisteredBuffer landing, verbs::QueuePair pair)
+      : landing_(std::move(landing)), pair_(std::move(pair)) {}
 
   RegisteredBuffer landing_;
-  verbs::CompletionQueue completions_;
   verbs::QueuePair pair_;
 };
 

@@ -1,7 +1,8 @@
 #include "net/transfer/receive_channel.h"
 
 #include <algorithm>
-#include <cstring>
+#include <mutex>
+#include <utility>
 
 #include <endian.h>
 #include <fmt/format.h>
@@ -9,210 +10,238 @@
 namespace rocelane::net {
 namespace {
 
-constexpr int kPollBatch = 16;
 constexpr uint32_t kEpoch = 0;  // the first; a replay will begin the next
-// Every so many clear-to-sends one is signalled: enough to know that the queue drains, few enough
-// to be cheap.
-constexpr uint32_t kSignalEvery = kControlDepth / 4;
 // Receives are put back in batches, long before the sender could run out of them.
 constexpr uint32_t kRefillBatch = kReceiveDepth / 4;
+// With so many groups announced the sender has enough to go on with, and the next ones may wait
+// until as many come together. What is announced will arrive or fail, so they do not wait for ever.
+constexpr uint32_t kEnoughAnnounced = 4;
+constexpr uint32_t kTogether = 4;
+// Without completions nothing tells how far the sender is. So one in a while has one, and there is
+// never a ring's worth of clear-to-sends between two.
+constexpr uint32_t kConfirmEvery = kReceiveSlots / 8;
 
 }  // namespace
 
 Result<std::unique_ptr<ReceiveChannel>> ReceiveChannel::create(
-    std::unique_ptr<EstablishedConnection> connection, std::optional<FlushLane> flush_lane) {
-  auto staging = RegisteredBuffer::create(connection->lanes->shared_port(), kClearToSendRingBytes);
-  if (!staging) {
-    return std::move(staging).error();
+    std::unique_ptr<EstablishedConnection> connection, std::optional<FlushLane> flush_lane,
+    ChannelRecorders recorders) {
+  auto announcements = ClearToSendQueue::create(*connection);
+  if (!announcements) {
+    return std::move(announcements).error();
   }
   return std::unique_ptr<ReceiveChannel>(
-      new ReceiveChannel(std::move(connection), std::move(*staging), std::move(flush_lane)));
+      new ReceiveChannel(std::move(connection), std::move(*announcements), std::move(flush_lane),
+                         std::move(recorders)));
 }
 
 ReceiveChannel::ReceiveChannel(std::unique_ptr<EstablishedConnection> connection,
-                               RegisteredBuffer staging, std::optional<FlushLane> flush_lane)
+                               ClearToSendQueue announcements, std::optional<FlushLane> flush_lane,
+                               ChannelRecorders recorders)
     : connection_(std::move(connection)),
-      staging_(std::move(staging)),
-      flush_lane_(std::move(flush_lane)) {
+      hub_(connection_->lanes->completions().hub()),
+      announcements_(std::move(announcements)),
+      flush_lane_(std::move(flush_lane)),
+      recorders_(std::move(recorders)) {
   for (uint32_t i = 0; i < kReceiveSlots; ++i) {
-    requests_.at(i).receiver = this;
-    requests_.at(i).slot = i;
+    requests_[i].receiver = this;
+    requests_[i].slot = i;
   }
   for (uint32_t i = 0; i < kFlushes; ++i) {
-    flushes_.at(i).receiver = this;
-    flushes_.at(i).slot = i;
+    flushes_[i].receiver = this;
+    flushes_[i].slot = i;
   }
+  connection_->lanes->completions().set_sink(this);
 }
 
-ReceiveChannel::~ReceiveChannel() { connection_->lanes->stop(); }
+ReceiveChannel::~ReceiveChannel() {
+  connection_->lanes->completions().set_sink(nullptr);
+  connection_->lanes->stop();
+}
 
-Result<Request*> ReceiveChannel::receive(std::span<const Landing> landings) {
+Request* ReceiveChannel::claim_request() {
+  Request& request = requests_[sequence_ % kReceiveSlots];
+  const bool is_free = request.kind == RequestKind::kFree &&
+                       sequence_ - confirmed_ < kReceiveSlots && announcements_.has_room();
+  return is_free ? &request : nullptr;
+}
+
+bool ReceiveChannel::may_go_silent(bool completion_is_optional) const {
+  return completion_is_optional && sequence_ % kConfirmEvery != 0;
+}
+
+Result<Request*> ReceiveChannel::receive(std::span<const Landing> landings,
+                                         bool completion_is_optional) {
+  const std::lock_guard held(hub_);
   if (failure_.has_failed()) {
-    return failure_.again();
+    return failure_.tell();
   }
-  Request& request = requests_.at(sequence_ % kReceiveSlots);
-  if (request.kind != RequestKind::kFree || announced_ == kControlDepth) {
-    // A full control queue drains only by polling, and nobody tests while there is no request.
-    if (Status status = poll(); !status) {
-      return std::move(status).error();
+  Request* request = claim_request();
+  if (request == nullptr) {
+    // What is full drains only by polling, and nobody may be testing.
+    if (const int error = hub_.poll()) {
+      failure_.note_post(error, *connection_);
+    }
+    if (failure_.has_failed()) {
+      return failure_.tell();
     }
     return nullptr;
   }
   std::array<uint32_t, kGroupedReceives> capacities{};
   std::transform(landings.begin(), landings.end(), capacities.begin(),
                  [](const Landing& landing) { return landing.bytes; });
-  groups_.at(request.slot).start(static_cast<uint32_t>(landings.size()), capacities, kEpoch);
-  if (const int error = announce(landings); error != 0) {
-    return failure_.fail_post(error, *connection_);
-  }
-  request.kind = RequestKind::kReceive;
+  const auto count = static_cast<uint32_t>(landings.size());
+  const bool silent = may_go_silent(completion_is_optional);
+  request->kind = RequestKind::kReceive;
+  request->pending.store(silent ? 0 : 1, std::memory_order_relaxed);
+  groups_[request->slot].start(count, capacities, kEpoch);
+  sequences_[request->slot] = sequence_;
+  open_ += silent ? 0 : 1;
+  announce(landings, silent ? kNoCompletion : 0);
   ++sequence_;
-  return &request;
+  if (silent || held_groups_ == kTogether || open_ - held_groups_ < kEnoughAnnounced) {
+    post_announcements();
+  }
+  if (failure_.has_failed()) {
+    return failure_.tell();
+  }
+  return request;
 }
 
-int ReceiveChannel::announce(std::span<const Landing> landings) {
-  const size_t first = ring_index(sequence_, 0);
-  auto* records = reinterpret_cast<ClearToSend*>(staging_.bytes().data()) + first;
-  for (uint32_t i = 0; i < landings.size(); ++i) {
+void ReceiveChannel::announce(std::span<const Landing> landings, uint8_t flags) {
+  const auto count = static_cast<uint32_t>(landings.size());
+  for (uint32_t i = 0; i < count; ++i) {
     ClearToSend record{};
     record.address = landings[i].address;
     record.key = landings[i].key;
     record.bytes = landings[i].bytes;
     record.tag = landings[i].tag;
     record.epoch = kEpoch;
-    record.index = static_cast<uint8_t>(i);
-    record.count = static_cast<uint8_t>(landings.size());
-    record.sequence = sequence_;
-    record.check = clear_to_send_check(record);
-    records[i] = record;
+    record.place = pack_place(i, count);
+    record.flags = flags;
+    announcements_.add(record, sequence_);
   }
-  const Lane& control = connection_->lanes->control();
-  ibv_sge piece{reinterpret_cast<uintptr_t>(records),
-                static_cast<uint32_t>(landings.size() * sizeof(ClearToSend)), staging_.local_key()};
-  ibv_send_wr work{};
-  work.sg_list = &piece;
-  work.num_sge = 1;
-  work.opcode = IBV_WR_RDMA_WRITE;
-  if (piece.length <= control.pair.inline_bytes()) {
-    work.send_flags |= IBV_SEND_INLINE;
-  }
-  if (sequence_ % kSignalEvery == 0) {
-    work.send_flags |= IBV_SEND_SIGNALED;
-  }
-  work.wr.rdma.remote_addr = connection_->peer_ring.address + first * sizeof(ClearToSend);
-  work.wr.rdma.rkey = connection_->peer_ring.key;
-  ++announced_;
-  ibv_send_wr* refused = nullptr;
-  return ibv_post_send(control.pair.get(), &work, &refused);
+  ++held_groups_;
 }
 
-Status ReceiveChannel::poll() {
-  std::array<ibv_wc, kPollBatch> completions;
-  const int count = ibv_poll_cq(connection_->lanes->completions(), kPollBatch, completions.data());
-  if (count < 0) {
-    return failure_.fail_post(-count, *connection_);
+void ReceiveChannel::post_announcements() {
+  held_groups_ = 0;
+  if (const int error = announcements_.post()) {
+    failure_.note_post(error, *connection_);
   }
-  for (int i = 0; i < count; ++i) {
-    if (Status status = take(completions.at(static_cast<size_t>(i))); !status) {
-      return status;
-    }
-  }
-  return {};
 }
 
-Status ReceiveChannel::take(const ibv_wc& completion) {
+void ReceiveChannel::take(uint32_t id, const ibv_wc& completion, uint64_t /*now*/) {
   if (completion.status != IBV_WC_SUCCESS) {
-    return failure_.fail(completion, *connection_);
+    recorders_.connection.failed();
+    recorders_.connection.set_state(telemetry::ConnectionState::kFailed);
+    failure_.note(completion, *connection_);
+  } else if ((id & work_kind::kReceive) != 0) {
+    take_stripe(id & kLaneBits, completion);
+  } else if ((id & work_kind::kClearToSend) != 0) {
+    announcements_.complete_one();
+  } else if ((id & work_kind::kFlush) != 0) {
+    flushes_[id & kLaneBits].one_part_less();
   }
-  if (completion.opcode == IBV_WC_RDMA_WRITE) {
-    // A signalled clear-to-send; the unsignalled ones before it are finished too.
-    announced_ -= std::min(announced_, kSignalEvery);
-    return {};
-  }
+}
+
+void ReceiveChannel::take_stripe(uint32_t lane, const ibv_wc& completion) {
   const StripeImmediate stripe = unpack_immediate(be32toh(completion.imm_data));
+  ReceiveGroup& group = groups_[stripe.slot];
   std::string_view wrong = "a stripe for a receive that is not under way";
-  if (requests_.at(stripe.slot).kind == RequestKind::kReceive) {
-    wrong = groups_.at(stripe.slot).add(stripe, completion.byte_len);
+  if (lane < kMaxDataLanes && requests_[stripe.slot].pending.load(std::memory_order_relaxed) != 0) {
+    wrong = group.add(stripe, completion.byte_len);
   }
   if (!wrong.empty()) {
-    return failure_.fail(Error{
+    failure_.note(Error{
         ErrorCode::kRemote,
         fmt::format("{}: {} sent {} (immediate 0x{:08x}, {} bytes); the two ends disagree and the "
                     "connection is given up",
                     connection_->own_name, connection_->peer_name, wrong,
                     be32toh(completion.imm_data), completion.byte_len)});
+    return;
   }
-  return refill(completion.qp_num);
+  // Clear-to-sends are used up in their order.
+  if (sequences_[stripe.slot] - confirmed_ < kReceiveSlots) {
+    confirmed_ = sequences_[stripe.slot];
+  }
+  recorders_.lanes[lane].completed(completion.byte_len);
+  if (group.is_finished()) {
+    finish(stripe.slot);
+  }
+  refill(lane);
 }
 
-Status ReceiveChannel::refill(uint32_t queue_pair_number) {
-  const auto& lanes = connection_->lanes->data();
-  const size_t lane = static_cast<size_t>(
-      std::find_if(lanes.begin(), lanes.end(),
-                   [&](const Lane& each) { return each.pair.number() == queue_pair_number; }) -
-      lanes.begin());
-  if (lane == lanes.size() || ++used_receives_.at(lane) < kRefillBatch) {
-    return {};
+void ReceiveChannel::finish(uint32_t slot) {
+  requests_[slot].one_part_less();
+  for (uint32_t i = 0; i < groups_[slot].buffers(); ++i) {
+    recorders_.connection.completed(groups_[slot].bytes(i));
   }
-  used_receives_.at(lane) = 0;
-  if (Status status = post_empty_receives(lanes[lane], kRefillBatch); !status) {
-    return failure_.fail(std::move(status).error());
+  --open_;
+  if (held_groups_ > 0 && open_ - held_groups_ < kEnoughAnnounced) {
+    post_announcements();
   }
-  return {};
+}
+
+void ReceiveChannel::refill(uint32_t lane) {
+  if (++used_receives_[lane] < kRefillBatch) {
+    return;
+  }
+  used_receives_[lane] = 0;
+  const uint64_t id = connection_->lanes->completions().work_id(work_kind::kReceive | lane);
+  if (Status status = post_empty_receives(connection_->lanes->data()[lane], id, kRefillBatch);
+      !status) {
+    failure_.note(std::move(status).error());
+  }
 }
 
 Result<Request*> ReceiveChannel::flush(uint64_t address, uint32_t key) {
+  const std::lock_guard held(hub_);
   if (failure_.has_failed()) {
-    return failure_.again();
+    return failure_.tell();
   }
   const auto free = std::find_if(flushes_.begin(), flushes_.end(), [](const Request& request) {
     return request.kind == RequestKind::kFree;
   });
   if (free == flushes_.end()) {
-    return failure_.fail(
+    return failure_.tell(
         Error{ErrorCode::kInvalidUsage, "more flushes at once than NCCL promises"});
   }
-  if (const int error = flush_lane_->post(address, key, free->slot); error != 0) {
-    return failure_.fail_post(error, *connection_);
+  if (const int error = flush_lane_->post(address, key, work_id_of_flush(free->slot))) {
+    failure_.note_post(error, *connection_);
+    return failure_.tell();
   }
   free->kind = RequestKind::kFlush;
-  free->pending = 1;
+  free->pending.store(1, std::memory_order_relaxed);
   return &*free;
 }
 
-Result<bool> ReceiveChannel::test_flush(Request& request) {
-  ibv_wc completion;
-  while (request.pending > 0 && flush_lane_->poll(completion)) {
-    if (completion.status != IBV_WC_SUCCESS) {
-      return failure_.fail(completion, *connection_);
-    }
-    flushes_.at(completion.wr_id).pending = 0;
-  }
-  if (request.pending > 0) {
-    return false;
-  }
-  request.kind = RequestKind::kFree;
-  return true;
+uint64_t ReceiveChannel::work_id_of_flush(uint32_t slot) const {
+  return connection_->lanes->completions().work_id(work_kind::kFlush | slot);
 }
 
 Result<bool> ReceiveChannel::test(Request& request, int* sizes) {
-  if (failure_.has_failed()) {
-    return failure_.again();
-  }
-  if (request.kind == RequestKind::kFlush) {
-    return test_flush(request);
-  }
-  ReceiveGroup& group = groups_.at(request.slot);
-  if (!group.is_finished()) {
-    if (Status status = poll(); !status) {
-      return std::move(status).error();
-    }
-  }
-  if (!group.is_finished()) {
+  if (request.pending.load(std::memory_order_acquire) > 0 && !failure_.has_failed() &&
+      !hub_.is_poll_due(seen_polls_)) {
     return false;
   }
-  for (uint32_t i = 0; sizes != nullptr && i < group.buffers(); ++i) {
-    sizes[i] = static_cast<int>(group.bytes(i));
+  const std::lock_guard held(hub_);
+  if (request.pending.load(std::memory_order_relaxed) > 0) {
+    if (const int error = hub_.poll()) {
+      failure_.note_post(error, *connection_);
+    }
+  }
+  if (failure_.has_failed()) {
+    return failure_.tell();
+  }
+  if (request.pending.load(std::memory_order_relaxed) > 0) {
+    return false;
+  }
+  if (request.kind == RequestKind::kReceive && sizes != nullptr) {
+    const ReceiveGroup& group = groups_[request.slot];
+    for (uint32_t i = 0; i < group.buffers(); ++i) {
+      sizes[i] = static_cast<int>(group.bytes(i));
+    }
   }
   request.kind = RequestKind::kFree;
   return true;

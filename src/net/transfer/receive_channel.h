@@ -1,8 +1,7 @@
 #pragma once
 
-// The receiving end of a connection. One thread: NCCL's progress thread of this connection.
-// Data path: no allocation, lock, log or system call; errors leave through ChannelFailure, which is
-// cold.
+// The receiving end of a connection. Data path: no allocation, log or system call, and no lock that
+// another busy thread wants; errors leave through ChannelFailure, which is cold.
 
 #include <array>
 #include <cstddef>
@@ -16,11 +15,13 @@
 #include "base/result.h"
 #include "net/connection/clear_to_send.h"
 #include "net/connection/established_connection.h"
-#include "net/memory/registered_buffer.h"
 #include "net/transfer/channel_failure.h"
+#include "net/transfer/channel_recorders.h"
+#include "net/transfer/clear_to_send_queue.h"
 #include "net/transfer/flush_lane.h"
 #include "net/transfer/receive_group.h"
 #include "net/transfer/request.h"
+#include "verbs/completion_hub.h"
 
 namespace rocelane::net {
 
@@ -32,17 +33,20 @@ struct Landing {
   uint32_t key = 0;
 };
 
-class ReceiveChannel {
+class ReceiveChannel final : verbs::CompletionSink {
  public:
   // `flush_lane`: only where GPU memory is received.
   static Result<std::unique_ptr<ReceiveChannel>> create(
-      std::unique_ptr<EstablishedConnection> connection, std::optional<FlushLane> flush_lane);
+      std::unique_ptr<EstablishedConnection> connection, std::optional<FlushLane> flush_lane,
+      ChannelRecorders recorders);
   ReceiveChannel(const ReceiveChannel&) = delete;
   ReceiveChannel& operator=(const ReceiveChannel&) = delete;
   ~ReceiveChannel();
 
   // nullptr: too much is under way; ask again. Needs 1..kGroupedReceives landings.
-  Result<Request*> receive(std::span<const Landing> landings);
+  // `completion_is_optional`: whoever waits for the data sees them in memory; the request may end
+  // before they are there, and its size says nothing. Only of one landing.
+  Result<Request*> receive(std::span<const Landing> landings, bool completion_is_optional);
   // nullptr: nothing to wait for.
   Result<Request*> flush(uint64_t address, uint32_t key);
   // `sizes`: nullptr, or room for one entry per buffer.
@@ -52,26 +56,36 @@ class ReceiveChannel {
   const Port& port() const { return connection_->lanes->port(); }
 
  private:
-  ReceiveChannel(std::unique_ptr<EstablishedConnection> connection, RegisteredBuffer staging,
-                 std::optional<FlushLane> flush_lane);
+  ReceiveChannel(std::unique_ptr<EstablishedConnection> connection, ClearToSendQueue announcements,
+                 std::optional<FlushLane> flush_lane, ChannelRecorders recorders);
 
-  int announce(std::span<const Landing> landings);
-  Status poll();
-  Status take(const ibv_wc& completion);
-  Status refill(uint32_t queue_pair_number);
-  Result<bool> test_flush(Request& request);
+  void take(uint32_t id, const ibv_wc& completion, uint64_t /*now*/) override;
+  void take_stripe(uint32_t lane, const ibv_wc& completion);
+  void finish(uint32_t slot);
+  void refill(uint32_t lane);
+  Request* claim_request();
+  bool may_go_silent(bool completion_is_optional) const;
+  void announce(std::span<const Landing> landings, uint8_t flags);
+  void post_announcements();
+  uint64_t work_id_of_flush(uint32_t slot) const;
 
   static constexpr uint32_t kFlushes = FlushLane::kDepth;
 
   std::unique_ptr<EstablishedConnection> connection_;
-  RegisteredBuffer staging_;  // records on their way; a copy of the sender's ring
+  verbs::CompletionHub& hub_;
+  ClearToSendQueue announcements_;
   std::optional<FlushLane> flush_lane_;
-  uint32_t sequence_ = 1;
+  uint32_t sequence_ = 1;     // of the next group
+  uint32_t confirmed_ = 0;    // the sender has seen all clear-to-sends of groups before this one
+  uint32_t open_ = 0;         // groups announced, or about to be, that still miss data
+  uint32_t held_groups_ = 0;  // of these, about to be
+  uint32_t seen_polls_ = 0;
   std::array<ReceiveGroup, kReceiveSlots> groups_{};
-  std::array<Request, kReceiveSlots> requests_{};
-  std::array<Request, kFlushes> flushes_{};
-  uint32_t announced_ = 0;  // clear-to-send work requests not known to be finished
+  std::array<uint32_t, kReceiveSlots> sequences_{};
+  std::array<Request, kReceiveSlots> requests_;
+  std::array<Request, kFlushes> flushes_;
   std::array<uint32_t, kMaxDataLanes> used_receives_{};
+  ChannelRecorders recorders_;
   ChannelFailure failure_;
 };
 

@@ -3,23 +3,26 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include <endian.h>
 #include <fmt/format.h>
 
+#include "net/transfer/stripe_immediate.h"
+
 namespace rocelane::net {
 namespace {
 
-constexpr int kPollBatch = 16;
-constexpr uint64_t kLaneShift = 16;  // wr_id: place of the request, then the lane
+constexpr uint32_t kLaneShift = 16;  // in ids: place of the request, then the lane
+constexpr uint32_t kSlotMask = (1U << kLaneShift) - 1;
 
 // The NIC may be writing the record while we read it, so every word is read once, in order, and the
 // digest decides.
 ClearToSend read_record(ClearToSend& source) {
-  std::array<uint64_t, sizeof(ClearToSend) / sizeof(uint64_t)> words{};
+  std::array<uint64_t, sizeof(ClearToSend) / sizeof(uint64_t)> words;
   auto* from = reinterpret_cast<uint64_t*>(&source);
   for (size_t i = 0; i < words.size(); ++i) {
-    words.at(i) = std::atomic_ref(from[i]).load(std::memory_order_acquire);
+    words[i] = std::atomic_ref(from[i]).load(std::memory_order_acquire);
   }
   ClearToSend record;
   std::memcpy(&record, words.data(), sizeof(record));
@@ -27,61 +30,81 @@ ClearToSend read_record(ClearToSend& source) {
 }
 
 bool is_record_of(const ClearToSend& record, uint32_t sequence, uint32_t index) {
-  return record.sequence == sequence && record.index == index && record.count >= 1 &&
-         record.count <= kGroupedReceives && record.check == clear_to_send_check(record);
+  return index_of(record) == index && count_of(record) <= kGroupedReceives &&
+         record.check == clear_to_send_check(record, sequence);
 }
 
 }  // namespace
 
-SendChannel::SendChannel(std::unique_ptr<EstablishedConnection> connection)
+SendChannel::SendChannel(std::unique_ptr<EstablishedConnection> connection,
+                         ChannelRecorders recorders)
     : connection_(std::move(connection)),
-      ring_(reinterpret_cast<ClearToSend*>(connection_->own_ring->bytes().data())) {
+      hub_(connection_->lanes->completions().hub()),
+      ring_(reinterpret_cast<ClearToSend*>(connection_->own_ring->bytes().data())),
+      lane_count_(static_cast<uint32_t>(connection_->lanes->large_lane_count())),
+      small_bytes_(
+          connection_->lanes->has_small_message_lane() ? connection_->small_message_bytes + 1 : 0),
+      limits_{connection_->smallest_stripe_bytes, connection_->agreement.max_message_bytes},
+      recorder_(std::move(recorders.connection)) {
+  verbs::CompletionPlace& place = connection_->lanes->completions();
   for (uint32_t i = 0; i < kRequests; ++i) {
-    requests_.at(i).sender = this;
-    requests_.at(i).slot = i;
-    free_.at(i) = static_cast<uint16_t>(kRequests - 1 - i);
+    requests_[i].sender = this;
+    requests_[i].slot = i;
+    free_[i] = static_cast<uint16_t>(kRequests - 1 - i);
   }
-  for (uint32_t i = 0; i < kMaxStripes; ++i) {
-    work_.at(i).sg_list = &pieces_.at(i);
-    work_.at(i).opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-    work_.at(i).send_flags = IBV_SEND_SIGNALED;
+  for (uint32_t lane = 0; lane < connection_->lanes->data().size(); ++lane) {
+    lanes_[lane].open(connection_->lanes->data()[lane].pair.get(),
+                      place.work_id(work_kind::kData | lane << kLaneShift),
+                      std::move(recorders.lanes[lane]));
   }
+  place.set_sink(this);
 }
 
-SendChannel::~SendChannel() { connection_->lanes->stop(); }
+SendChannel::~SendChannel() {
+  connection_->lanes->completions().set_sink(nullptr);
+  connection_->lanes->stop();
+}
 
 bool SendChannel::read_group() {
-  if (group_.complete) {
+  if (group_.count != 0) {
     return true;
   }
-  for (uint32_t i = 0, count = 1; i < count; ++i) {
-    const ClearToSend record = read_record(ring_[ring_index(sequence_, i)]);
-    if (!is_record_of(record, sequence_, i) || (i > 0 && record.count != count)) {
+  uint32_t count = 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    const ClearToSend record = read_record(ring_[(cursor_ + i) % kClearToSendRecords]);
+    if (!is_record_of(record, sequence_, i) || (i > 0 && count_of(record) != count)) {
       return false;
     }
-    count = record.count;
-    group_.records.at(i) = record;
+    count = count_of(record);
+    group_.records[i] = record;
   }
-  group_.complete = true;
+  group_.count = count;
   group_.claimed = 0;
   return true;
 }
 
 const ClearToSend* SendChannel::claim(uint32_t tag) {
-  const uint32_t count = group_.records[0].count;
-  for (uint32_t i = 0; i < count; ++i) {
-    if (group_.records.at(i).tag == tag && (group_.claimed >> i & 1U) == 0) {
-      return &group_.records.at(i);
+  for (uint32_t i = 0; i < group_.count; ++i) {
+    if (group_.records[i].tag == tag && (group_.claimed >> i & 1U) == 0) {
+      return &group_.records[i];
     }
   }
   return nullptr;
 }
 
+void SendChannel::note_claimed(uint32_t index) {
+  group_.claimed |= 1U << index;
+  if (group_.claimed == (1U << group_.count) - 1) {
+    cursor_ += group_.count;
+    group_.count = 0;
+    ++sequence_;
+  }
+}
+
 bool SendChannel::lanes_have_room(uint32_t stripes) const {
-  const size_t lanes = connection_->lanes->data().size();
-  const auto most_on_one_lane = static_cast<uint32_t>((stripes + lanes - 1) / lanes);
-  return std::all_of(outstanding_.begin(), outstanding_.begin() + static_cast<ptrdiff_t>(lanes),
-                     [&](uint32_t count) { return count + most_on_one_lane <= kSendDepth; });
+  const uint32_t most_on_one_lane = (stripes + lane_count_ - 1) / lane_count_;
+  return std::all_of(lanes_.begin(), lanes_.begin() + lane_count_,
+                     [&](const SendLane& lane) { return lane.has_room(most_on_one_lane); });
 }
 
 Error SendChannel::too_large(size_t bytes) const {
@@ -90,17 +113,14 @@ Error SendChannel::too_large(size_t bytes) const {
                            "because one of the ports "
                            "carries only {} bytes in each; use ports of one kind",
                            connection_->own_name, connection_->peer_name, bytes, kMaxStripes,
-                           connection_->agreement.max_message_bytes)};
-}
-
-Request* SendChannel::take_request() {
-  return free_count_ == 0 ? nullptr : &requests_.at(free_.at(--free_count_));
+                           limits_.max_work_request_bytes)};
 }
 
 Result<Request*> SendChannel::send(const void* data, size_t bytes, uint32_t tag,
                                    uint32_t local_key) {
+  const std::lock_guard held(hub_);
   if (failure_.has_failed()) {
-    return failure_.again();
+    return failure_.tell();
   }
   if (!read_group()) {
     return nullptr;
@@ -111,113 +131,107 @@ Result<Request*> SendChannel::send(const void* data, size_t bytes, uint32_t tag,
   }
   // The receiver's buffer is the limit; NCCL may offer more than fits.
   const size_t sent_bytes = std::min<size_t>(bytes, record->bytes);
-  const StripePlan plan = plan_stripes(sent_bytes, connection_->lanes->data().size(),
-                                       connection_->agreement.max_message_bytes);
+  const StripePlan plan = plan_stripes(sent_bytes, lane_count_, limits_);
   if (plan.stripes > kMaxStripes) {
-    return failure_.fail(too_large(sent_bytes));
+    return failure_.tell(too_large(sent_bytes));
   }
-  if (!lanes_have_room(plan.stripes)) {
+  const bool has_room = is_small(sent_bytes) ? lanes_[lane_count_].has_room(plan.stripes)
+                                             : lanes_have_room(plan.stripes);
+  if (free_count_ == 0 || !has_room) {
     return nullptr;
   }
-  Request* request = take_request();
-  if (request == nullptr) {
-    return nullptr;
+  Request& request = requests_[free_[--free_count_]];
+  request.kind = RequestKind::kSend;
+  request.bytes = sent_bytes;
+  request.pending.store(plan.stripes, std::memory_order_relaxed);
+  if (const int error =
+          post(*record, plan, reinterpret_cast<uintptr_t>(data), sent_bytes, local_key, request)) {
+    failure_.note_post(error, *connection_);
+    return failure_.tell();
   }
-  request->kind = RequestKind::kSend;
-  request->pending = plan.stripes;
-  request->bytes = sent_bytes;
-  int error_number = 0;
-  post(*record, plan, static_cast<const std::byte*>(data), sent_bytes, local_key, *request,
-       &error_number);
-  if (error_number != 0) {
-    return failure_.fail_post(error_number, *connection_);
-  }
-  group_.claimed |= 1U << record->index;
-  if (group_.claimed == (1U << record->count) - 1) {
-    group_.complete = false;
-    ++sequence_;
-  }
-  return request;
+  note_claimed(index_of(*record));
+  return &request;
 }
 
-void SendChannel::post(const ClearToSend& record, const StripePlan& plan, const std::byte* data,
-                       size_t bytes, uint32_t local_key, Request& request, int* error_number) {
-  auto& lanes = connection_->lanes->data();
-  StripeImmediate immediate{sequence_ % kReceiveSlots, record.index, 0, plan.stripes,
+int SendChannel::post(const ClearToSend& record, const StripePlan& plan, uint64_t data,
+                      size_t bytes, uint32_t local_key, const Request& request) {
+  StripeImmediate immediate{sequence_ % kReceiveSlots, index_of(record), 0, plan.stripes,
                             record.epoch % kEpochs};
-  const size_t lanes_used = std::min<size_t>(lanes.size(), plan.stripes);
-  for (size_t used = 0; used < lanes_used; ++used) {
-    const size_t lane = (next_lane_ + used) % lanes.size();
-    ibv_send_wr* previous = nullptr;
-    ibv_send_wr* first = nullptr;
-    for (size_t stripe = used; stripe < plan.stripes; stripe += lanes.size()) {
-      const size_t offset = stripe * plan.stripe_bytes;
-      const size_t length = std::min(plan.stripe_bytes, bytes - offset);
-      ibv_send_wr& work = work_.at(stripe);
-      immediate.stripe = static_cast<uint32_t>(stripe);
-      pieces_.at(stripe) = {reinterpret_cast<uintptr_t>(data + offset),
-                            static_cast<uint32_t>(length), local_key};
-      work.wr_id = request.slot | static_cast<uint64_t>(lane) << kLaneShift;
-      work.num_sge = length > 0 ? 1 : 0;
-      work.imm_data = htobe32(pack(immediate));
-      work.wr.rdma.remote_addr = record.address + offset;
-      work.wr.rdma.rkey = record.key;
-      work.next = nullptr;
-      (previous != nullptr ? previous->next : first) = &work;
-      previous = &work;
-      ++outstanding_.at(lane);
+  SendLane::Stripe stripe;
+  stripe.id = static_cast<uint16_t>(request.slot);
+  stripe.local_key = local_key;
+  stripe.remote_key = record.key;
+  stripe.with_immediate = (record.flags & kNoCompletion) == 0;
+  const bool small = is_small(bytes);
+  const uint32_t step = small ? 1 : lane_count_;
+  const uint32_t lanes_used = std::min(step, plan.stripes);
+  for (uint32_t used = 0; used < lanes_used; ++used) {
+    SendLane& lane = lanes_[small ? lane_count_ : (next_lane_ + used) % lane_count_];
+    for (uint32_t number = used; number < plan.stripes; number += step) {
+      const size_t offset = number * plan.stripe_bytes;
+      stripe.from = data + offset;
+      stripe.to = record.address + offset;
+      stripe.bytes = static_cast<uint32_t>(std::min(plan.stripe_bytes, bytes - offset));
+      immediate.stripe = number;
+      stripe.immediate = htobe32(pack(immediate));
+      if (const int error = lane.add(stripe)) {
+        return error;
+      }
     }
-    ibv_send_wr* refused = nullptr;
-    if (const int error = ibv_post_send(lanes[lane].pair.get(), first, &refused); error != 0) {
-      *error_number = error;
-      return;
+    if (const int error = lane.post_if_idle()) {
+      return error;
     }
   }
-  next_lane_ = (next_lane_ + lanes_used) % lanes.size();
+  if (!small) {
+    next_lane_ = (next_lane_ + lanes_used) % lane_count_;
+  }
+  return 0;
 }
 
-Status SendChannel::poll() {
-  std::array<ibv_wc, kPollBatch> completions;
-  const int count = ibv_poll_cq(connection_->lanes->completions(), kPollBatch, completions.data());
-  if (count < 0) {
-    return failure_.fail_post(-count, *connection_);
+void SendChannel::take(uint32_t id, const ibv_wc& completion, uint64_t now) {
+  if (completion.status != IBV_WC_SUCCESS) {
+    recorder_.failed();
+    recorder_.set_state(telemetry::ConnectionState::kFailed);
+    failure_.note(completion, *connection_);
+    return;
   }
-  for (int i = 0; i < count; ++i) {
-    const ibv_wc& completion = completions.at(static_cast<size_t>(i));
-    if (completion.status != IBV_WC_SUCCESS) {
-      return failure_.fail(completion, *connection_);
-    }
-    if ((completion.opcode & IBV_WC_RECV) != 0) {
-      return failure_.fail(
-          Error{ErrorCode::kRemote,
-                fmt::format(
-                    "{}: {} wrote with immediate data to the sending end, which no receiver does; "
-                    "the connection is given up",
-                    connection_->own_name, connection_->peer_name)});
-    }
-    --outstanding_.at(completion.wr_id >> kLaneShift);
-    --requests_.at(completion.wr_id & ((1U << kLaneShift) - 1)).pending;
+  if ((id & work_kind::kReceive) != 0) {
+    failure_.note(
+        Error{ErrorCode::kRemote,
+              fmt::format("{}: {} wrote with immediate data to the sending end, which no receiver "
+                          "does; the connection is given up",
+                          connection_->own_name, connection_->peer_name)});
+    return;
   }
-  return {};
+  requests_[id & kSlotMask].one_part_less();
+  if (const int error = lanes_[id >> kLaneShift].complete_one(now)) {
+    failure_.note_post(error, *connection_);
+  }
 }
 
 Result<bool> SendChannel::test(Request& request, int* size) {
-  if (failure_.has_failed()) {
-    return failure_.again();
+  if (request.pending.load(std::memory_order_acquire) > 0 && !failure_.has_failed() &&
+      !hub_.is_poll_due(seen_polls_)) {
+    return false;
   }
-  if (request.pending > 0) {
-    if (Status status = poll(); !status) {
-      return std::move(status).error();
+  const std::lock_guard held(hub_);
+  if (request.pending.load(std::memory_order_relaxed) > 0) {
+    if (const int error = hub_.poll()) {
+      failure_.note_post(error, *connection_);
     }
   }
-  if (request.pending > 0) {
+  if (failure_.has_failed()) {
+    return failure_.tell();
+  }
+  if (request.pending.load(std::memory_order_relaxed) > 0) {
     return false;
   }
   if (size != nullptr) {
     *size = static_cast<int>(request.bytes);
   }
+  recorder_.completed(request.bytes);
   request.kind = RequestKind::kFree;
-  free_.at(free_count_++) = static_cast<uint16_t>(request.slot);
+  free_[free_count_++] = static_cast<uint16_t>(request.slot);
   return true;
 }
 

@@ -1,14 +1,12 @@
 #pragma once
 
-// The sending end of a connection. One thread: NCCL's progress thread of this connection.
-// Data path: no allocation, lock, log or system call; errors leave through ChannelFailure, which is
-// cold.
+// The sending end of a connection. Data path: no allocation, log or system call, and no lock that
+// another busy thread wants; errors leave through ChannelFailure, which is cold.
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include <infiniband/verbs.h>
 
@@ -16,15 +14,17 @@
 #include "net/connection/clear_to_send.h"
 #include "net/connection/established_connection.h"
 #include "net/transfer/channel_failure.h"
+#include "net/transfer/channel_recorders.h"
 #include "net/transfer/request.h"
-#include "net/transfer/stripe_immediate.h"
+#include "net/transfer/send_lane.h"
 #include "net/transfer/stripe_plan.h"
+#include "verbs/completion_hub.h"
 
 namespace rocelane::net {
 
-class SendChannel {
+class SendChannel final : verbs::CompletionSink {
  public:
-  explicit SendChannel(std::unique_ptr<EstablishedConnection> connection);
+  SendChannel(std::unique_ptr<EstablishedConnection> connection, ChannelRecorders recorders);
   SendChannel(const SendChannel&) = delete;
   SendChannel& operator=(const SendChannel&) = delete;
   ~SendChannel();
@@ -42,30 +42,36 @@ class SendChannel {
   // The oldest grouped receive with buffers still unclaimed.
   struct Group {
     std::array<ClearToSend, kGroupedReceives> records{};
+    uint32_t count = 0;    // 0: it has not come
     uint32_t claimed = 0;  // bit mask
-    bool complete = false;
   };
 
+  void take(uint32_t id, const ibv_wc& completion, uint64_t now) override;
   bool read_group();
   const ClearToSend* claim(uint32_t tag);
+  void note_claimed(uint32_t index);
   bool lanes_have_room(uint32_t stripes) const;
-  void post(const ClearToSend& record, const StripePlan& plan, const std::byte* data, size_t bytes,
-            uint32_t local_key, Request& request, int* error_number);
+  bool is_small(size_t bytes) const { return bytes < small_bytes_; }
+  int post(const ClearToSend& record, const StripePlan& plan, uint64_t data, size_t bytes,
+           uint32_t local_key, const Request& request);
   [[gnu::cold]] Error too_large(size_t bytes) const;
-  Request* take_request();
-  Status poll();
 
   std::unique_ptr<EstablishedConnection> connection_;
-  ClearToSend* ring_;  // written by the peer's NIC, only read here
-  Group group_;
+  verbs::CompletionHub& hub_;
+  ClearToSend* ring_;      // written by the peer's NIC, only read here
+  uint32_t cursor_ = 0;    // the place of group_ in it, not wrapped
   uint32_t sequence_ = 1;  // of group_
-  size_t next_lane_ = 0;
-  std::array<uint32_t, kMaxDataLanes> outstanding_{};  // work requests on each lane
-  std::array<Request, kRequests> requests_{};
+  uint32_t seen_polls_ = 0;
+  uint32_t lane_count_;  // lanes for all messages; behind them, perhaps, one for small ones
+  uint32_t next_lane_ = 0;
+  size_t small_bytes_;  // 0: no message is small
+  StripeLimits limits_;
+  Group group_;
+  std::array<SendLane, kMaxDataLanes> lanes_;
+  std::array<Request, kRequests> requests_;
   std::array<uint16_t, kRequests> free_{};  // stack of free places in requests_
   uint32_t free_count_ = kRequests;
-  std::array<ibv_send_wr, kMaxStripes> work_{};
-  std::array<ibv_sge, kMaxStripes> pieces_{};
+  telemetry::ConnectionRecorder recorder_;
   ChannelFailure failure_;
 };
 

@@ -15,9 +15,9 @@ size_t largest_stripe(size_t max_work_request_bytes) {
 
 }  // namespace
 
-StripePlan plan_stripes(size_t bytes, size_t lanes, size_t max_work_request_bytes) {
-  const size_t wished = std::clamp(bytes / kSmallestStripeBytes, size_t{1}, lanes);
-  const size_t needed = divide_up(bytes, largest_stripe(max_work_request_bytes));
+StripePlan plan_stripes(size_t bytes, size_t lanes, const StripeLimits& limits) {
+  const size_t wished = std::clamp(bytes / limits.smallest_bytes, size_t{1}, lanes);
+  const size_t needed = divide_up(bytes, largest_stripe(limits.max_work_request_bytes));
   const size_t parts = std::max(wished, needed);
   StripePlan plan;
   plan.stripe_bytes =

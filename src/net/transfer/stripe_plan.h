@@ -5,8 +5,6 @@
 
 namespace rocelane::net {
 
-// Below this a message takes one lane: splitting costs a work request and a completion a stripe.
-inline constexpr size_t kSmallestStripeBytes = size_t{64} * 1024;
 // LL128 polls whole lines of this size, so no stripe may end inside one.
 inline constexpr size_t kStripeAlignmentBytes = 128;
 
@@ -17,9 +15,15 @@ struct StripePlan {
   size_t stripe_bytes = 0;
 };
 
-// `max_work_request_bytes` > 0: the most one work request may carry on both ports.
-// Needs bytes <= max_message_bytes(max_work_request_bytes).
-StripePlan plan_stripes(size_t bytes, size_t lanes, size_t max_work_request_bytes);
+struct StripeLimits {
+  // Of a striped message a lane gets at least this much: every stripe costs a work request and a
+  // completion.
+  size_t smallest_bytes = size_t{64} * 1024;
+  size_t max_work_request_bytes = size_t{1} << 30;  // what one work request may carry on both ports
+};
+
+// Needs bytes <= max_message_bytes(limits.max_work_request_bytes).
+StripePlan plan_stripes(size_t bytes, size_t lanes, const StripeLimits& limits);
 
 // The largest message that fits the stripe numbers.
 size_t max_message_bytes(size_t max_work_request_bytes);

@@ -58,6 +58,17 @@ TEST(HandshakeMessage, ADescriptionArrivesAsItWasSent) {
   EXPECT_EQ(received->control_lane.packet_sequence, 0x22U);
   ASSERT_EQ(received->data_lanes.size(), 2U);
   EXPECT_EQ(received->data_lanes[1].queue_pair, 0x55U);
+  EXPECT_FALSE(received->small_message_class.has_value());
+}
+
+TEST(HandshakeMessage, ALaneForSmallMessagesIsTheLastOfSeveral) {
+  EndDescription description = example();
+  description.small_message_class = 184;
+  const auto received = decode_description(body_of(encode_description(description)));
+  ASSERT_TRUE(received.has_value());
+  EXPECT_EQ(received->small_message_class, 184);
+  description.data_lanes.pop_back();
+  EXPECT_FALSE(decode_description(body_of(encode_description(description))).has_value());
 }
 
 TEST(HandshakeMessage, ADescriptionThatMakesNoSenseIsRefused) {

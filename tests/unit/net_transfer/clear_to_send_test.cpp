@@ -8,33 +8,35 @@
 namespace rocelane::net {
 namespace {
 
+constexpr uint32_t kSequence = 41;
+
 ClearToSend example() {
   ClearToSend record{};
   record.address = 0x7f0012345678;
   record.key = 0x1234;
   record.bytes = 4096;
   record.tag = 7;
-  record.index = 2;
-  record.count = 3;
-  record.sequence = 41;
-  record.check = clear_to_send_check(record);
+  record.place = pack_place(2, 3);
+  record.flags = kNoCompletion;
+  record.check = clear_to_send_check(record, kSequence);
   return record;
 }
 
 TEST(ClearToSend, AZeroedRingHoldsNoValidRecord) {
   const ClearToSend zero{};
-  EXPECT_NE(zero.check, clear_to_send_check(zero));
+  EXPECT_NE(zero.check, clear_to_send_check(zero, 0));
+  EXPECT_NE(zero.check, clear_to_send_check(zero, 1));
 }
 
 TEST(ClearToSend, AnyChangedByteIsNoticed) {
   const ClearToSend record = example();
   std::array<unsigned char, sizeof(ClearToSend)> bytes{};
-  for (size_t i = 0; i < bytes.size(); ++i) {
+  for (size_t i = 0; i < kClearToSendBytes; ++i) {
     std::memcpy(bytes.data(), &record, bytes.size());
     bytes.at(i) ^= 0x40;
     ClearToSend changed{};
     std::memcpy(&changed, bytes.data(), bytes.size());
-    EXPECT_NE(changed.check, clear_to_send_check(changed)) << "byte " << i;
+    EXPECT_NE(changed.check, clear_to_send_check(changed, kSequence)) << "byte " << i;
   }
 }
 
@@ -44,8 +46,8 @@ TEST(ClearToSend, AHalfWrittenRecordIsNotValidWhicheverWordsHaveArrived) {
   new_record.address += 4096;
   new_record.key += 1;
   new_record.tag = 9;
-  new_record.sequence += kReceiveSlots;
-  new_record.check = clear_to_send_check(new_record);
+  constexpr uint32_t kLater = kSequence + kReceiveSlots;
+  new_record.check = clear_to_send_check(new_record, kLater);
   constexpr size_t kWords = sizeof(ClearToSend) / sizeof(uint64_t);
   for (unsigned arrived = 1; arrived < (1U << kWords) - 1; ++arrived) {
     ClearToSend torn = old_record;
@@ -55,18 +57,28 @@ TEST(ClearToSend, AHalfWrittenRecordIsNotValidWhicheverWordsHaveArrived) {
                     reinterpret_cast<const char*>(&new_record) + word * 8, 8);
       }
     }
-    const bool looks_new =
-        torn.sequence == new_record.sequence && torn.check == clear_to_send_check(torn);
-    const bool is_whole = std::memcmp(&torn, &new_record, sizeof(torn)) == 0;
+    const bool looks_new = torn.check == clear_to_send_check(torn, kLater);
+    const bool is_whole = std::memcmp(&torn, &new_record, kClearToSendBytes) == 0;
     EXPECT_TRUE(!looks_new || is_whole) << "words " << arrived;
   }
 }
 
-TEST(ClearToSend, ASlotComesRoundAfterAllOthers) {
-  EXPECT_EQ(ring_index(1, 0), ring_index(1 + kReceiveSlots, 0));
-  EXPECT_EQ(ring_index(2, 0) - ring_index(1, 0), kGroupedReceives);
-  EXPECT_LT(ring_index(UINT32_MAX, kGroupedReceives - 1),
-            kClearToSendRingBytes / sizeof(ClearToSend));
+TEST(ClearToSend, ARecordOfAnEarlierTurnOfTheRingIsNotValidAgain) {
+  const ClearToSend record = example();
+  for (uint32_t turn = 1; turn < 100; ++turn) {
+    EXPECT_NE(record.check, clear_to_send_check(record, kSequence + turn * kReceiveSlots));
+  }
+}
+
+TEST(ClearToSend, APlaceSaysWhichOfHowMany) {
+  for (uint32_t count = 1; count <= kGroupedReceives; ++count) {
+    for (uint32_t index = 0; index < count; ++index) {
+      ClearToSend record{};
+      record.place = pack_place(index, count);
+      EXPECT_EQ(index_of(record), index);
+      EXPECT_EQ(count_of(record), count);
+    }
+  }
 }
 
 }  // namespace

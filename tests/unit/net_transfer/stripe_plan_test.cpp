@@ -11,24 +11,26 @@ namespace {
 
 constexpr size_t kEightMiB = size_t{8} << 20;
 
+constexpr StripeLimits kLimits{size_t{64} * 1024, kEightMiB};
+
 size_t covered_bytes(size_t bytes, const StripePlan& plan) {
   return std::min(bytes, plan.stripes * plan.stripe_bytes);
 }
 
 TEST(StripePlan, AnEmptyMessageIsOneEmptyStripe) {
-  const StripePlan plan = plan_stripes(0, 4, kEightMiB);
+  const StripePlan plan = plan_stripes(0, 4, kLimits);
   EXPECT_EQ(plan.stripes, 1U);
   EXPECT_EQ(plan.stripe_bytes, 0U);
 }
 
 TEST(StripePlan, ASmallMessageTakesOneLane) {
-  EXPECT_EQ(plan_stripes(1, 4, kEightMiB).stripes, 1U);
-  EXPECT_EQ(plan_stripes(2 * kSmallestStripeBytes - 1, 4, kEightMiB).stripes, 1U);
-  EXPECT_EQ(plan_stripes(2 * kSmallestStripeBytes, 4, kEightMiB).stripes, 2U);
+  EXPECT_EQ(plan_stripes(1, 4, kLimits).stripes, 1U);
+  EXPECT_EQ(plan_stripes(2 * kLimits.smallest_bytes - 1, 4, kLimits).stripes, 1U);
+  EXPECT_EQ(plan_stripes(2 * kLimits.smallest_bytes, 4, kLimits).stripes, 2U);
 }
 
 TEST(StripePlan, AMessageAboveTheWorkRequestLimitIsCutAlsoOnOneLane) {
-  const StripePlan plan = plan_stripes(kEightMiB + 1, 1, kEightMiB);
+  const StripePlan plan = plan_stripes(kEightMiB + 1, 1, kLimits);
   EXPECT_EQ(plan.stripes, 2U);
   EXPECT_LE(plan.stripe_bytes, kEightMiB);
 }
@@ -36,7 +38,7 @@ TEST(StripePlan, AMessageAboveTheWorkRequestLimitIsCutAlsoOnOneLane) {
 TEST(StripePlan, TheLargestMessageFitsTheStripeNumbers) {
   const size_t largest = max_message_bytes(kEightMiB);
   EXPECT_EQ(largest, size_t{1} << 30);
-  EXPECT_EQ(plan_stripes(largest, 16, kEightMiB).stripes, kMaxStripes);
+  EXPECT_EQ(plan_stripes(largest, 16, kLimits).stripes, kMaxStripes);
 }
 
 TEST(StripePlan, EveryPlanCoversTheMessageWithAlignedFullStripes) {
@@ -46,9 +48,10 @@ TEST(StripePlan, EveryPlanCoversTheMessageWithAlignedFullStripes) {
   std::mt19937_64 random(seed);
   for (int round = 0; round < 20000; ++round) {
     const size_t limit = size_t{4096} << random() % 12;
+    const StripeLimits limits{size_t{128} << random() % 14, limit};
     const size_t lanes = 1 + random() % 16;
     const size_t bytes = random() % (max_message_bytes(limit) + 1);
-    const StripePlan plan = plan_stripes(bytes, lanes, limit);
+    const StripePlan plan = plan_stripes(bytes, lanes, limits);
     ASSERT_GE(plan.stripes, 1U) << bytes << " on " << lanes << " limit " << limit;
     ASSERT_LE(plan.stripes, kMaxStripes) << bytes << " on " << lanes << " limit " << limit;
     ASSERT_LE(plan.stripe_bytes, limit) << bytes << " on " << lanes;
