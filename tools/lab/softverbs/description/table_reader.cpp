@@ -15,25 +15,6 @@ namespace {
 
 constexpr size_t kMostTables = 4096;  // of one name
 
-std::string_view kind_of(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::table:
-      return "a table";
-    case toml::node_type::array:
-      return "a list";
-    case toml::node_type::string:
-      return "text in quotes";
-    case toml::node_type::integer:
-      return "an integer";
-    case toml::node_type::floating_point:
-      return "a number with a decimal point";
-    case toml::node_type::boolean:
-      return "true or false";
-    default:
-      return "a date or time";
-  }
-}
-
 // What the file says, as far as that fits into a sentence.
 std::string as_written(const toml::node& node) {
   if (const auto* text = node.as_string()) {
@@ -45,7 +26,7 @@ std::string as_written(const toml::node& node) {
   if (const auto* number = node.as_floating_point()) {
     return fmt::format("{}", number->get());
   }
-  return std::string(kind_of(node));
+  return std::string(kind_name(node));
 }
 
 std::string advice(std::string_view wrong, std::span<const std::string_view> words) {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/toml_library.h"
 #include "softverbs/description/mistakes.h"
-#include "softverbs/description/toml_library.h"
 #include "softverbs/description/words.h"
 
 namespace rocelane::softverbs {

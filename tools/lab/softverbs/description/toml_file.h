@@ -3,8 +3,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/toml_library.h"
 #include "softverbs/description/mistakes.h"
-#include "softverbs/description/toml_library.h"
 
 namespace rocelane::softverbs {
 

@@ -1,3 +1,0 @@
-#pragma once
-
-#include "base/settings_toml_library.h"
