@@ -141,9 +141,7 @@ CompletionPlace::~CompletionPlace() {
 
 void CompletionPlace::set_sink(CompletionSink* sink) {
   const std::lock_guard held(*hub_);
-  set_sink_locked(sink);
+  hub_->seats_[seat_].sink = sink;
 }
-
-void CompletionPlace::set_sink_locked(CompletionSink* sink) { hub_->seats_[seat_].sink = sink; }
 
 }  // namespace rocelane::verbs

@@ -99,8 +99,6 @@ class CompletionPlace {
   // Who takes completions from now on; nullptr: they are dropped. When it returns nobody is in the
   // old one any more.
   void set_sink(CompletionSink* sink);
-  // The same by who holds the hub's lock.
-  void set_sink_locked(CompletionSink* sink);
 
  private:
   friend class CompletionHub;

@@ -39,7 +39,6 @@ ReceiveChannel::ReceiveChannel(std::unique_ptr<EstablishedConnection> connection
                                ClearToSendQueue announcements, std::optional<FlushLane> flush_lane,
                                ChannelRecorders recorders)
     : connection_(std::move(connection)),
-      hub_(connection_->lanes->completions().hub()),
       announcements_(std::move(announcements)),
       flush_lane_(std::move(flush_lane)),
       recorders_(std::move(recorders)) {
@@ -72,18 +71,15 @@ bool ReceiveChannel::may_go_silent(bool completion_is_optional) const {
 
 Result<Request*> ReceiveChannel::receive(std::span<const Landing> landings,
                                          bool completion_is_optional) {
-  const std::lock_guard held(hub_);
+  const std::lock_guard held(watch_.hub());
   if (failure_.has_failed()) {
     return failure_.tell();
   }
   Request* request = claim_request();
   if (request == nullptr) {
     // What is full drains only by polling, and nobody may be testing.
-    if (const int error = hub_.poll()) {
-      failure_.note_post(error, *connection_);
-    }
-    if (failure_.has_failed()) {
-      return failure_.tell();
+    if (Status status = watch_.poll(); !status) {
+      return std::move(status).error();
     }
     return nullptr;
   }
@@ -196,7 +192,7 @@ void ReceiveChannel::refill(uint32_t lane) {
 }
 
 Result<Request*> ReceiveChannel::flush(uint64_t address, uint32_t key) {
-  const std::lock_guard held(hub_);
+  const std::lock_guard held(watch_.hub());
   if (failure_.has_failed()) {
     return failure_.tell();
   }
@@ -221,21 +217,12 @@ uint64_t ReceiveChannel::work_id_of_flush(uint32_t slot) const {
 }
 
 Result<bool> ReceiveChannel::test(Request& request, int* sizes) {
-  if (request.pending.load(std::memory_order_acquire) > 0 && !failure_.has_failed() &&
-      !hub_.is_poll_due(seen_polls_)) {
+  if (watch_.is_not_worth_a_look(request)) {
     return false;
   }
-  const std::lock_guard held(hub_);
-  if (request.pending.load(std::memory_order_relaxed) > 0) {
-    if (const int error = hub_.poll()) {
-      failure_.note_post(error, *connection_);
-    }
-  }
-  if (failure_.has_failed()) {
-    return failure_.tell();
-  }
-  if (request.pending.load(std::memory_order_relaxed) > 0) {
-    return false;
+  const std::lock_guard held(watch_.hub());
+  if (auto ended = watch_.has_ended(request); !ended || !*ended) {
+    return ended;
   }
   if (request.kind == RequestKind::kReceive && sizes != nullptr) {
     const ReceiveGroup& group = groups_[request.slot];

@@ -21,6 +21,7 @@
 #include "net/transfer/flush_lane.h"
 #include "net/transfer/receive_group.h"
 #include "net/transfer/request.h"
+#include "net/transfer/request_watch.h"
 #include "verbs/completion_hub.h"
 
 namespace rocelane::net {
@@ -72,14 +73,12 @@ class ReceiveChannel final : verbs::CompletionSink {
   static constexpr uint32_t kFlushes = FlushLane::kDepth;
 
   std::unique_ptr<EstablishedConnection> connection_;
-  verbs::CompletionHub& hub_;
   ClearToSendQueue announcements_;
   std::optional<FlushLane> flush_lane_;
   uint32_t sequence_ = 1;     // of the next group
   uint32_t confirmed_ = 0;    // the sender has seen all clear-to-sends of groups before this one
   uint32_t open_ = 0;         // groups announced, or about to be, that still miss data
   uint32_t held_groups_ = 0;  // of these, about to be
-  uint32_t seen_polls_ = 0;
   std::array<ReceiveGroup, kReceiveSlots> groups_{};
   std::array<uint32_t, kReceiveSlots> sequences_{};
   std::array<Request, kReceiveSlots> requests_;
@@ -87,6 +86,7 @@ class ReceiveChannel final : verbs::CompletionSink {
   std::array<uint32_t, kMaxDataLanes> used_receives_{};
   ChannelRecorders recorders_;
   ChannelFailure failure_;
+  RequestWatch watch_{*connection_, failure_};
 };
 
 }  // namespace rocelane::net

@@ -39,7 +39,6 @@ bool is_record_of(const ClearToSend& record, uint32_t sequence, uint32_t index) 
 SendChannel::SendChannel(std::unique_ptr<EstablishedConnection> connection,
                          ChannelRecorders recorders)
     : connection_(std::move(connection)),
-      hub_(connection_->lanes->completions().hub()),
       ring_(reinterpret_cast<ClearToSend*>(connection_->own_ring->bytes().data())),
       lane_count_(static_cast<uint32_t>(connection_->lanes->large_lane_count())),
       small_bytes_(
@@ -118,7 +117,7 @@ Error SendChannel::too_large(size_t bytes) const {
 
 Result<Request*> SendChannel::send(const void* data, size_t bytes, uint32_t tag,
                                    uint32_t local_key) {
-  const std::lock_guard held(hub_);
+  const std::lock_guard held(watch_.hub());
   if (failure_.has_failed()) {
     return failure_.tell();
   }
@@ -210,21 +209,12 @@ void SendChannel::take(uint32_t id, const ibv_wc& completion, uint64_t now) {
 }
 
 Result<bool> SendChannel::test(Request& request, int* size) {
-  if (request.pending.load(std::memory_order_acquire) > 0 && !failure_.has_failed() &&
-      !hub_.is_poll_due(seen_polls_)) {
+  if (watch_.is_not_worth_a_look(request)) {
     return false;
   }
-  const std::lock_guard held(hub_);
-  if (request.pending.load(std::memory_order_relaxed) > 0) {
-    if (const int error = hub_.poll()) {
-      failure_.note_post(error, *connection_);
-    }
-  }
-  if (failure_.has_failed()) {
-    return failure_.tell();
-  }
-  if (request.pending.load(std::memory_order_relaxed) > 0) {
-    return false;
+  const std::lock_guard held(watch_.hub());
+  if (auto ended = watch_.has_ended(request); !ended || !*ended) {
+    return ended;
   }
   if (size != nullptr) {
     *size = static_cast<int>(request.bytes);

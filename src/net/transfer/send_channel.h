@@ -16,6 +16,7 @@
 #include "net/transfer/channel_failure.h"
 #include "net/transfer/channel_recorders.h"
 #include "net/transfer/request.h"
+#include "net/transfer/request_watch.h"
 #include "net/transfer/send_lane.h"
 #include "net/transfer/stripe_plan.h"
 #include "verbs/completion_hub.h"
@@ -57,12 +58,10 @@ class SendChannel final : verbs::CompletionSink {
   [[gnu::cold]] Error too_large(size_t bytes) const;
 
   std::unique_ptr<EstablishedConnection> connection_;
-  verbs::CompletionHub& hub_;
   ClearToSend* ring_;      // written by the peer's NIC, only read here
   uint32_t cursor_ = 0;    // the place of group_ in it, not wrapped
   uint32_t sequence_ = 1;  // of group_
-  uint32_t seen_polls_ = 0;
-  uint32_t lane_count_;  // lanes for all messages; behind them, perhaps, one for small ones
+  uint32_t lane_count_;    // lanes for all messages; behind them, perhaps, one for small ones
   uint32_t next_lane_ = 0;
   size_t small_bytes_;  // 0: no message is small
   StripeLimits limits_;
@@ -73,6 +72,7 @@ class SendChannel final : verbs::CompletionSink {
   uint32_t free_count_ = kRequests;
   telemetry::ConnectionRecorder recorder_;
   ChannelFailure failure_;
+  RequestWatch watch_{*connection_, failure_};
 };
 
 }  // namespace rocelane::net
