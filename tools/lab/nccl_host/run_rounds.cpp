@@ -20,6 +20,9 @@ constexpr auto kRealWait = 20us;
 constexpr uint64_t kPatientRounds = 500;
 constexpr uint64_t kNearNs = 1'000'000;
 constexpr uint64_t kHastyRounds = 2;
+// The next event may be a timer from long ago that nobody waits for: what has just arrived is
+// noticed first.
+constexpr uint64_t kRoundsBeforeALeap = 16;
 
 bool uses_sockets(Stage stage) { return stage != Stage::kMessages; }
 
@@ -55,7 +58,7 @@ void VirtualRoundClock::after_round(bool moved, Stage stage) {
 uint64_t VirtualRoundClock::next_time(Stage stage) const {
   const uint64_t next = softverbs_.now_ns() + kRoundNs;
   const uint64_t due = softverbs_.next_event_ns();
-  const uint64_t patient = uses_sockets(stage) ? kPatientRounds : kHastyRounds;
+  const uint64_t patient = uses_sockets(stage) ? kPatientRounds : kRoundsBeforeALeap;
   const bool is_near = due < next + kNearNs;
   if (idle_rounds_ < kHastyRounds || (idle_rounds_ < patient && !is_near)) {
     return next;
