@@ -39,6 +39,11 @@ class PlainHosts(LabCommandTest):
         self.assertEqual(ended.returncode, 2)
         self.assertRegex(ended.stderr, r"^lab: There is no program no-such-program: [^\n]+\n$")
 
+    def test_our_programs_are_found_by_their_names(self) -> None:
+        for name in ("collperf", "nccl_host"):
+            ended = self.run_lab(*PLAIN, "--", name, "--help")
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+
     def test_a_folder_that_is_no_build_is_one_sentence(self) -> None:
         ended = self.run_lab("--build", str(self.folder), *PLAIN, "--", "true")
         self.assertEqual(ended.returncode, 2)

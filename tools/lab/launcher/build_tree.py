@@ -54,10 +54,13 @@ class BuildTree:
             if given.is_file():
                 return given
             raise LabError(f"There is no program {given}.")
-        ours = self.folder / "tools" / name / name
-        if ours.is_file():
-            return ours
+        tools = self.folder / "tools"
+        places = [tools / name / name, tools / "lab" / name / name]
+        for ours in places:
+            if ours.is_file():
+                return ours
         in_path = shutil.which(name)
         if in_path is not None:
             return Path(in_path)
-        raise LabError(f"There is no program {name}: looked for {ours}, then in PATH.")
+        looked = " and ".join(str(ours) for ours in places)
+        raise LabError(f"There is no program {name}: looked for {looked}, then in PATH.")
