@@ -1,3 +1,5 @@
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,6 +37,38 @@ TEST(Table, MayLeaveOutWhatNcclAsksFor) {
 
 TEST(Table, OfAnUnknownVersionIsRefused) {
   EXPECT_THAT(open_table(13, nullptr, "libx.so").error().what, HasSubstr("use 8 to 12"));
+}
+
+std::vector<int> g_joined;
+
+NcclResult join(int* device, NcclNetVDevicePropsV11* members) {
+  g_joined.assign(members->devs, members->devs + members->ndevs);
+  *device = 9;
+  return kNcclSuccess;
+}
+
+TEST(Table, JoinsDevicesAsItsVersionDescribesThem) {
+  NcclNetV11 table = *static_cast<const NcclNetV11*>(FakeNet::table(11));
+  table.makeVDevice = join;
+  const auto opened = open_table(11, &table, "libx.so");
+  ASSERT_TRUE(opened);
+  int device = 0;
+  EXPECT_EQ((*opened)->make_virtual_device(&device, {2, 5}), kNcclSuccess);
+  EXPECT_EQ(device, 9);
+  EXPECT_EQ(g_joined, (std::vector{2, 5}));
+}
+
+TEST(Table, RefusesToJoinWhatItsVersionCannotDescribe) {
+  NcclNetV11 table = *static_cast<const NcclNetV11*>(FakeNet::table(11));
+  table.makeVDevice = join;
+  int device = 0;
+  EXPECT_EQ((*open_table(11, &table, "libx.so"))->make_virtual_device(&device, {0, 1, 2, 3, 4}),
+            kNcclInvalidUsage);
+  table.makeVDevice = nullptr;
+  EXPECT_EQ((*open_table(11, &table, "libx.so"))->make_virtual_device(&device, {0, 1}),
+            kNcclInvalidUsage);
+  EXPECT_EQ((*open_table(8, FakeNet::table(8), "libx.so"))->make_virtual_device(&device, {0, 1}),
+            kNcclInvalidUsage);
 }
 
 TEST(Properties, OfOldVersionsGetWhatNcclAssumes) {

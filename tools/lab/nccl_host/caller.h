@@ -44,9 +44,16 @@ class Caller {
     return std::forward<Function>(function)();
   }
 
+  // Whether `measured` measures. Two looks at the clock and two at the counter are a good part of
+  // what a small message costs.
+  void set_metering(bool on) { metering_ = on; }
+
   template <class Function>
   NcclResult measured(Meter& meter, const char* call, Function&& function) {
     const InCall in_call(*this, call);
+    if (!metering_) {
+      return std::forward<Function>(function)();
+    }
     const InstructionCounter& counter = InstructionCounter::of_this_thread();
     const uint64_t instructions = counter.read();
     const auto start = std::chrono::steady_clock::now();
@@ -79,6 +86,7 @@ class Caller {
   };
 
   std::string who_;
+  bool metering_ = true;
   std::atomic<uint64_t> sequence_ = 0;
   std::atomic<const char*> call_ = "";
 };

@@ -71,6 +71,8 @@ struct EndSettings {
   bool optional_completions = true;  // give the hint where NCCL does
   bool flush = false;
   bool vary_arguments = true;  // leave out sizes and profiler parents now and then
+  // Fill, look at and clear every message. A measurement does not: that costs more than the net.
+  bool check_bytes = true;
   Findings* findings = nullptr;
   Trace* trace = nullptr;  // single-threaded runs
 };

@@ -8,15 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "nccl_host/device_properties.h"
+#include "nccl_host/devices.h"
 #include "nccl_host/log_lines.h"
 
 namespace rocelane::nccl_host {
 namespace {
-
-Error refused(const char* call, NcclResult result) {
-  return {ErrorCode::kRemote, fmt::format("{} returned {}.", call, result_text(result))};
-}
 
 double seconds(uint64_t later_ns, uint64_t earlier_ns) {
   return static_cast<double>(later_ns - earlier_ns) * 1e-9;
@@ -63,7 +59,6 @@ class Life {
  private:
   Status init_all(const HangWatch::OnHang& on_hang);
   Status choose_devices();
-  Status learn_device(int device);
   Result<int> device_of(int rank) const;
   Status make_rank(int number);
   Status run_ranks(const HangWatch::OnHang& on_hang);
@@ -86,7 +81,7 @@ class Life {
   Trace trace_;
   Handles handles_;
   std::optional<VirtualRoundClock> virtual_clock_;
-  std::vector<NcclNetPropertiesV12> devices_;
+  Devices devices_;
   std::vector<void*> contexts_;
   Conductor::Ranks ranks_;
   LifeResult result_;
@@ -102,7 +97,7 @@ Status Life::init_all(const HangWatch::OnHang& on_hang) {
                        log_function());
     });
     if (result != kNcclSuccess) {
-      return refused("init", result);
+      return call_refused("init", result);
     }
     contexts_.push_back(context);
   }
@@ -112,19 +107,11 @@ Status Life::init_all(const HangWatch::OnHang& on_hang) {
 }
 
 Status Life::choose_devices() {
-  int count = 0;
-  const NcclResult result = main_.call("devices", [&] { return net_.devices(&count); });
-  if (result != kNcclSuccess) {
-    return refused("devices", result);
+  Result<Devices> devices = learn_devices(net_, main_);
+  if (!devices) {
+    return devices.error();
   }
-  if (count < 1) {
-    return Error{ErrorCode::kSystem, fmt::format("{} finds no device.", net_.name())};
-  }
-  for (int device = 0; device < count; ++device) {
-    if (const Status known = learn_device(device); !known) {
-      return known;
-    }
-  }
+  devices_ = std::move(*devices);
   for (int rank = 0; rank < settings_.ranks; ++rank) {
     if (const Status made = make_rank(rank); !made) {
       return made;
@@ -133,38 +120,11 @@ Status Life::choose_devices() {
   return {};
 }
 
-Status Life::learn_device(int device) {
-  NcclNetPropertiesV12 properties{};
-  const NcclResult result =
-      main_.call("getProperties", [&] { return net_.properties(device, &properties); });
-  if (result != kNcclSuccess) {
-    return refused("getProperties", result);
-  }
-  if (const Status sound = check_properties(device, properties); !sound) {
-    return sound;
-  }
-  devices_.push_back(properties);
-  return {};
-}
-
-// Nets number the same devices differently, so a name says more than a number.
 Result<int> Life::device_of(int rank) const {
-  const auto count = static_cast<int>(devices_.size());
   if (settings_.devices.empty()) {
-    return rank % count;
+    return rank % static_cast<int>(devices_.size());
   }
-  const std::string& asked = settings_.devices[static_cast<size_t>(rank)];
-  for (int device = 0; device < count; ++device) {
-    if (asked == std::to_string(device) || asked == devices_[static_cast<size_t>(device)].name) {
-      return device;
-    }
-  }
-  std::vector<std::string_view> names;
-  std::ranges::transform(devices_, std::back_inserter(names),
-                         [](const NcclNetPropertiesV12& device) { return device.name; });
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("--devices names {} for rank {}, but {} has {}.", asked, rank,
-                           net_.name(), fmt::join(names, ", "))};
+  return find_device(devices_, settings_.devices[static_cast<size_t>(rank)], rank, net_.name());
 }
 
 Status Life::make_rank(int number) {
@@ -291,7 +251,7 @@ Status Life::finalize_all(const HangWatch::OnHang& on_hang) {
   for (void* context : contexts_) {
     const NcclResult result = main_.call("finalize", [&] { return net_.finalize(context); });
     if (result != kNcclSuccess) {
-      return refused("finalize", result);
+      return call_refused("finalize", result);
     }
   }
   return {};

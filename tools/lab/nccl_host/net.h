@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "nccl_plugin/net_v12.h"
@@ -50,6 +51,8 @@ class Net {
   // Members a plugin may leave out: success when it did.
   virtual NcclResult irecv_consumed(void* connection, int n, void* request) = 0;
   virtual NcclResult set_attributes(void* context, NcclNetAttrV12* attributes) = 0;
+  // Several devices as one, from v9 on. Without the member: "invalid usage".
+  virtual NcclResult make_virtual_device(int* device, const std::vector<int>& members) = 0;
   virtual NcclResult finalize(void* context) = 0;
 };
 

@@ -132,7 +132,10 @@ Result<NetLibrary> NetLibrary::open_built_in(const NetChoice& choice) {
   library.path_ = map->l_name;
   const Result<lab::ElfSymbols> symbols = lab::ElfSymbols::read(library.path_);
   if (!symbols) {
-    return symbols.error();
+    return Error{symbols.error().code,
+                 fmt::format("NCCL's own transport cannot be found: {}. Name another library with "
+                             "--nccl-library.",
+                             symbols.error().what)};
   }
   const lab::ElfSymbol* symbol = symbols->find(kBuiltInTable);
   const int abi = abi_of_nccl(nccl_version_of(library.handle_));

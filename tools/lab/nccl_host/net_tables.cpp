@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -19,6 +20,14 @@ template <class Function>
 struct PropertiesOf;
 template <class Properties>
 struct PropertiesOf<NcclResult (*)(int, Properties*)> {
+  using Type = Properties;
+};
+
+// The description of a virtual device a version's makeVDevice takes.
+template <class Function>
+struct VirtualDeviceOf;
+template <class Properties>
+struct VirtualDeviceOf<NcclResult (*)(int*, Properties*)> {
   using Type = Properties;
 };
 
@@ -189,6 +198,19 @@ class NetOf final : public Net {
       return table_.setNetAttr == nullptr ? kNcclSuccess : table_.setNetAttr(context, attributes);
     } else {
       return kNcclSuccess;
+    }
+  }
+  NcclResult make_virtual_device(int* device, const std::vector<int>& members) override {
+    if constexpr (requires { table_.makeVDevice; }) {
+      typename VirtualDeviceOf<decltype(Table::makeVDevice)>::Type properties{};
+      if (table_.makeVDevice == nullptr || members.size() > std::size(properties.devs)) {
+        return kNcclInvalidUsage;
+      }
+      properties.ndevs = static_cast<int>(members.size());
+      std::ranges::copy(members, properties.devs);
+      return table_.makeVDevice(device, &properties);
+    } else {
+      return kNcclInvalidUsage;
     }
   }
   NcclResult finalize(void* context) override {

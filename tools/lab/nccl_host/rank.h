@@ -34,6 +34,11 @@ class Rank {
   // "rank 0 waits for message 17 …"; only when no thread of the rank runs.
   std::vector<std::string> waits(size_t group_limit) const;
 
+  // For whoever plays the progress thread itself instead of calling progress_step.
+  const std::vector<std::unique_ptr<SendEnd>>& sends() const { return sends_; }
+  const std::vector<std::unique_ptr<ReceiveEnd>>& receives() const { return receives_; }
+  Caller& progress_caller() { return progress_; }
+
   const RankPlace& place() const { return place_; }
   const Caller& service_caller() const { return service_; }
   const Caller& progress_caller() const { return progress_; }

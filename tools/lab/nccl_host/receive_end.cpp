@@ -17,62 +17,73 @@ bool is_hint(const void* request) {
 }  // namespace
 
 ReceiveEnd::ReceiveEnd(const ConnectionPlan& plan, const EndSettings& settings)
-    : plan_(plan),
+    : plan_(&plan),
       settings_(settings),
       patience_(settings.patience_ns),
       buffers_(plan, settings.window),
       receives_(static_cast<size_t>(settings.window)),
       rank_(plan.route.to) {}
 
+void ReceiveEnd::follow(const ConnectionPlan& plan) {
+  plan_ = &plan;
+  posted_ = 0;
+  received_ = 0;
+  flushed_ = 0;
+  checked_.store(0, std::memory_order_release);
+  patience_.restart();
+}
+
 bool ReceiveEnd::gets_hint(const Net& net, const Group& group) const {
   return settings_.optional_completions && net.abi() > 8 && group.completion_is_optional();
 }
 
 void* ReceiveEnd::data_of(size_t group, const Message& message) {
-  const size_t slot = slot_of(group, message.sub, settings_.window, plan_.subs);
-  return buffers_.of(plan_.groups[group].protocol)
+  const size_t slot = slot_of(group, message.sub, settings_.window, plan_->subs);
+  return buffers_.of(plan_->groups[group].protocol)
       .arena.message(slot, message.receive_shift, message.receive_bytes)
       .data();
 }
 
 Result<bool> ReceiveEnd::post(Net& net, Caller& caller, size_t group_limit) {
   const size_t checked = checked_.load(std::memory_order_relaxed);
-  if (posted_ >= std::min(group_limit, plan_.groups.size()) ||
+  if (posted_ >= std::min(group_limit, plan_->groups.size()) ||
       posted_ - checked >= receives_.size()) {
     return false;
   }
-  const Group& group = plan_.groups[posted_];
+  const Group& group = plan_->groups[posted_];
   Buffer& buffer = buffers_.of(group.protocol);
   inspect_buffers(posted_);
-  std::vector<void*> data;
-  std::vector<size_t> sizes;
-  std::vector<int> tags;
-  std::vector<void*> parents;
+  const size_t count = group.messages.size();
+  std::array<void*, kNcclNetMaxRequests> data{};
+  std::array<size_t, kNcclNetMaxRequests> sizes{};
+  std::array<int, kNcclNetMaxRequests> tags{};
+  std::array<void*, kNcclNetMaxRequests> parents{};
+  std::array<void*, kNcclNetMaxRequests> registrations{};
   int profiler_parent = 0;
-  for (const Message& message : group.messages) {
-    data.push_back(data_of(posted_, message));
-    sizes.push_back(message.receive_bytes);
-    tags.push_back(message.tag);
-    parents.push_back(&profiler_parent);
+  for (size_t i = 0; i < count; ++i) {
+    const Message& message = group.messages[i];
+    data[i] = data_of(posted_, message);
+    sizes[i] = message.receive_bytes;
+    tags[i] = message.tag;
+    parents[i] = &profiler_parent;
+    registrations[i] = buffer.registration;
   }
-  std::vector<void*> registrations(data.size(), buffer.registration);
   const bool without_parents = settings_.vary_arguments && posted_ % 2 == 1;
   const bool hint = gets_hint(net, group);
   void* request = hint ? reinterpret_cast<void*>(kNcclNetOptionalReceiveCompletion) : kStaleRequest;
   ++meter_.starts;
   const NcclResult result = caller.measured(meter_, "irecv", [&] {
-    return net.irecv(connection_, static_cast<int>(data.size()), data.data(), sizes.data(),
-                     tags.data(), registrations.data(), without_parents ? nullptr : parents.data(),
-                     &request);
+    return net.irecv(connection_, static_cast<int>(count), data.data(), sizes.data(), tags.data(),
+                     registrations.data(), without_parents ? nullptr : parents.data(), &request);
   });
   if (result != kNcclSuccess) {
-    return call_failed(caller, plan_, result);
+    return call_failed(caller, *plan_, result);
   }
   if (request == kStaleRequest || is_hint(request)) {
-    return broken_promise(caller, plan_, "left *request as it was");
+    return broken_promise(caller, *plan_, "left *request as it was");
   }
   if (settings_.trace != nullptr) {
-    settings_.trace->add(plan_.number, 'r', posted_, request != nullptr ? 1 : 0);
+    settings_.trace->add(plan_->number, 'r', posted_, request != nullptr ? 1 : 0);
   }
   if (request == nullptr) {
     ++meter_.refusals;
@@ -82,17 +93,20 @@ Result<bool> ReceiveEnd::post(Net& net, Caller& caller, size_t group_limit) {
   posted.request = request;
   posted.flush = nullptr;
   posted.sizes.fill(0);
-  posted.written_bytes.assign(data.size(), 0);
+  posted.written_bytes.assign(count, 0);
   ++posted_;
   return true;
 }
 
 void ReceiveEnd::inspect_buffers(size_t number) const {
-  const Group& group = plan_.groups[number];
+  if (!settings_.check_bytes) {
+    return;
+  }
+  const Group& group = plan_->groups[number];
   const Arena& arena = buffers_.of(group.protocol).arena;
   for (const Message& message : group.messages) {
-    const size_t slot = slot_of(number, message.sub, settings_.window, plan_.subs);
-    settings_.findings->add(inspect_unused_slot(plan_, message, arena, slot));
+    const size_t slot = slot_of(number, message.sub, settings_.window, plan_->subs);
+    settings_.findings->add(inspect_unused_slot(*plan_, message, arena, slot));
   }
 }
 
@@ -108,19 +122,19 @@ Result<bool> ReceiveEnd::test_oldest(Net& net, Caller& caller) {
     return net.test(oldest.request, &done, oldest.has_sizes ? oldest.sizes.data() : nullptr);
   });
   if (result != kNcclSuccess) {
-    return call_failed(caller, plan_, result);
+    return call_failed(caller, *plan_, result);
   }
   if (done == kNotAssigned) {
-    return broken_promise(caller, plan_, "left *done as it was");
+    return broken_promise(caller, *plan_, "left *done as it was");
   }
   if (settings_.trace != nullptr) {
-    settings_.trace->add(plan_.number, 'R', received_, done != 0 ? 1 : 0);
+    settings_.trace->add(plan_->number, 'R', received_, done != 0 ? 1 : 0);
   }
   if (done == 0) {
     ++meter_.empty_tests;
     return false;
   }
-  if (!gets_hint(net, plan_.groups[received_])) {
+  if (!gets_hint(net, plan_->groups[received_])) {
     check_sizes(received_);
   }
   ++received_;
@@ -135,7 +149,7 @@ Result<bool> ReceiveEnd::test_oldest(Net& net, Caller& caller) {
 // something.
 Result<bool> ReceiveEnd::start_flush(Net& net, Caller& caller) {
   const size_t number = received_ - 1;
-  const Group& group = plan_.groups[number];
+  const Group& group = plan_->groups[number];
   Receive& received = receive(number);
   std::vector<void*> data;
   std::vector<int> sizes;
@@ -155,7 +169,7 @@ Result<bool> ReceiveEnd::start_flush(Net& net, Caller& caller) {
                       registrations.data(), &received.flush);
   });
   return result == kNcclSuccess ? Result<bool>(true)
-                                : Result<bool>(call_failed(caller, plan_, result));
+                                : Result<bool>(call_failed(caller, *plan_, result));
 }
 
 Result<bool> ReceiveEnd::test_flush(Net& net, Caller& caller) {
@@ -169,10 +183,10 @@ Result<bool> ReceiveEnd::test_flush(Net& net, Caller& caller) {
     const NcclResult result = caller.measured(meter_, "test of a flush",
                                               [&] { return net.test(request, &done, nullptr); });
     if (result != kNcclSuccess) {
-      return call_failed(caller, plan_, result);
+      return call_failed(caller, *plan_, result);
     }
     if (done == kNotAssigned) {
-      return broken_promise(caller, plan_, "left *done as it was");
+      return broken_promise(caller, *plan_, "left *done as it was");
     }
   }
   if (done == 0) {
@@ -185,7 +199,7 @@ Result<bool> ReceiveEnd::test_flush(Net& net, Caller& caller) {
 
 // What the receiving kernel does when it needs no completion: it looks until all data is there.
 bool ReceiveEnd::data_is_complete(size_t number) {
-  const Group& group = plan_.groups[number];
+  const Group& group = plan_->groups[number];
   Receive& received = receive(number);
   for (size_t i = 0; i < group.messages.size(); ++i) {
     const Message& message = group.messages[i];
@@ -202,27 +216,30 @@ bool ReceiveEnd::data_is_complete(size_t number) {
 
 void ReceiveEnd::check_sizes(size_t number) {
   const Receive& received = receive(number);
-  const Group& group = plan_.groups[number];
+  const Group& group = plan_->groups[number];
   for (size_t i = 0; received.has_sizes && i < group.messages.size(); ++i) {
     const Message& message = group.messages[i];
     if (received.sizes[i] != static_cast<int>(message.arriving_bytes())) {
       settings_.findings->add(
           {0, fmt::format("test says that {} on {} brought {} bytes, not {}.", text_of(message),
-                          text_of(plan_), received.sizes[i], message.arriving_bytes())});
+                          text_of(*plan_), received.sizes[i], message.arriving_bytes())});
     }
   }
 }
 
 void ReceiveEnd::check_bytes(size_t number) {
-  const Group& group = plan_.groups[number];
+  const Group& group = plan_->groups[number];
   const Arena& arena = buffers_.of(group.protocol).arena;
   for (const Message& message : group.messages) {
-    const size_t slot = slot_of(number, message.sub, settings_.window, plan_.subs);
-    settings_.findings->add(inspect_message(plan_, message, arena, slot));
-    // Ready to notice whatever comes too late.
-    std::ranges::fill(arena.guarded(slot, message.receive_shift, message.room_bytes()), kUntouched);
     ++meter_.messages;
     meter_.bytes += message.arriving_bytes();
+    if (!settings_.check_bytes) {
+      continue;
+    }
+    const size_t slot = slot_of(number, message.sub, settings_.window, plan_->subs);
+    settings_.findings->add(inspect_message(*plan_, message, arena, slot));
+    // Ready to notice whatever comes too late.
+    std::ranges::fill(arena.guarded(slot, message.receive_shift, message.room_bytes()), kUntouched);
   }
 }
 
@@ -231,7 +248,7 @@ Result<bool> ReceiveEnd::check_oldest(Net& net, Caller& caller) {
   if (number == flushed_) {
     return false;
   }
-  const Group& group = plan_.groups[number];
+  const Group& group = plan_->groups[number];
   if (gets_hint(net, group) && !data_is_complete(number)) {
     return false;
   }
@@ -241,7 +258,7 @@ Result<bool> ReceiveEnd::check_oldest(Net& net, Caller& caller) {
                               receive(number).request);
   });
   if (result != kNcclSuccess) {
-    return call_failed(caller, plan_, result);
+    return call_failed(caller, *plan_, result);
   }
   checked_.store(number + 1, std::memory_order_release);
   return true;
@@ -283,20 +300,20 @@ std::optional<std::string> ReceiveEnd::waits_for(size_t group_limit) const {
   } else if (received_ < posted_) {
     state = "irecv took its buffer, and test says that it is not done";
   }
-  const Group& group = plan_.groups[checked];
+  const Group& group = plan_->groups[checked];
   const size_t more = group.messages.size() - 1;
   return wait_text(
-      text_of(group.messages.front()) + (more > 0 ? fmt::format(" and {} more", more) : ""), plan_,
-      fmt::format("{}; {} of {} receives are complete", state, checked, plan_.groups.size()));
+      text_of(group.messages.front()) + (more > 0 ? fmt::format(" and {} more", more) : ""), *plan_,
+      fmt::format("{}; {} of {} receives are complete", state, checked, plan_->groups.size()));
 }
 
 bool ReceiveEnd::is_finished(size_t group_limit) const {
-  return groups_received() >= std::min(group_limit, plan_.groups.size());
+  return groups_received() >= std::min(group_limit, plan_->groups.size());
 }
 
 void ReceiveEnd::inspect_what_is_left() const {
   for (const auto& [protocol, buffer] : buffers_.all()) {
-    settings_.findings->add(inspect_unused_arena(plan_, protocol, buffer.arena));
+    settings_.findings->add(inspect_unused_arena(*plan_, protocol, buffer.arena));
   }
 }
 

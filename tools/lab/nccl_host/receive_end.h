@@ -18,9 +18,14 @@ class ReceiveEnd {
                       uint64_t now_ns);
   bool is_ready() const { return ready_.load(std::memory_order_acquire); }
 
+  // As SendEnd::follow, once all of the last plan are received.
+  void follow(const ConnectionPlan& plan);
+
   Result<bool> progress(Net& net, Caller& caller, size_t group_limit, uint64_t now_ns);
   bool is_finished(size_t group_limit) const;
   const Meter& meter() const { return meter_; }
+  // Progress thread: groups that irecv took.
+  size_t groups_posted() const { return posted_; }
   size_t groups_received() const { return checked_.load(std::memory_order_acquire); }
 
   // As SendEnd::waits_for.
@@ -30,7 +35,7 @@ class ReceiveEnd {
   void inspect_what_is_left() const;
   Status close(Net& net, Caller& caller);
 
-  const ConnectionPlan& plan() const { return plan_; }
+  const ConnectionPlan& plan() const { return *plan_; }
 
  private:
   enum class SetUp : uint8_t {
@@ -65,7 +70,7 @@ class ReceiveEnd {
   void* data_of(size_t group, const Message& message);
   Receive& receive(size_t group) { return receives_[group % receives_.size()]; }
 
-  const ConnectionPlan& plan_;
+  const ConnectionPlan* plan_;
   const EndSettings& settings_;
   Patience patience_;
   Buffers buffers_;

@@ -15,7 +15,7 @@ Result<bool> ReceiveEnd::set_up(Net& net, Caller& caller, const RankPlace& place
       moved = accept(net, caller);
       break;
     case SetUp::kRegistering:
-      moved = buffers_.register_next(net, caller, connection_, place, plan_, settings_.memory);
+      moved = buffers_.register_next(net, caller, connection_, place, *plan_, settings_.memory);
       if (moved && !*moved) {
         set_up_ = SetUp::kReady;
         moved = true;
@@ -35,7 +35,7 @@ Result<bool> ReceiveEnd::set_up(Net& net, Caller& caller, const RankPlace& place
   } else if (patience_.is_over(now_ns)) {
     return wait_is_over(
         rank_, patience_.limit_s(),
-        wait_text("accept", plan_, "the plugin keeps saying that nobody has connected yet"));
+        wait_text("accept", *plan_, "the plugin keeps saying that nobody has connected yet"));
   }
   return moved;
 }
@@ -46,12 +46,12 @@ Result<bool> ReceiveEnd::listen(Net& net, Caller& caller, const RankPlace& place
   const NcclResult result = caller.call(
       "listen", [&] { return net.listen(place.context, place.device, handle.data(), &listener_); });
   if (result != kNcclSuccess) {
-    return call_failed(caller, plan_, result);
+    return call_failed(caller, *plan_, result);
   }
   if (listener_ == nullptr) {
-    return broken_promise(caller, plan_, "returned success without a listener");
+    return broken_promise(caller, *plan_, "returned success without a listener");
   }
-  handles.post(plan_.number, handle);
+  handles.post(plan_->number, handle);
   set_up_ = SetUp::kAccepting;
   return true;
 }
@@ -61,7 +61,7 @@ Result<bool> ReceiveEnd::accept(Net& net, Caller& caller) {
   const NcclResult result =
       caller.call("accept", [&] { return net.accept(listener_, &connection_, &offload); });
   if (result != kNcclSuccess) {
-    return call_failed(caller, plan_, result);
+    return call_failed(caller, *plan_, result);
   }
   if (connection_ == nullptr) {
     return false;
@@ -70,7 +70,7 @@ Result<bool> ReceiveEnd::accept(Net& net, Caller& caller) {
   const NcclResult closed = caller.call("closeListen", [&] { return net.close_listen(listener_); });
   listener_ = nullptr;
   if (closed != kNcclSuccess) {
-    return call_failed(caller, plan_, closed);
+    return call_failed(caller, *plan_, closed);
   }
   set_up_ = SetUp::kRegistering;
   return true;
@@ -82,19 +82,19 @@ Status ReceiveEnd::close(Net& net, Caller& caller) {
         caller.call("closeListen", [&] { return net.close_listen(listener_); });
     listener_ = nullptr;
     if (result != kNcclSuccess) {
-      return call_failed(caller, plan_, result);
+      return call_failed(caller, *plan_, result);
     }
   }
   if (connection_ == nullptr) {
     return {};
   }
-  if (const Status given_back = buffers_.deregister_all(net, caller, connection_, plan_);
+  if (const Status given_back = buffers_.deregister_all(net, caller, connection_, *plan_);
       !given_back) {
     return given_back;
   }
   const NcclResult result = caller.call("closeRecv", [&] { return net.close_recv(connection_); });
   connection_ = nullptr;
-  return result == kNcclSuccess ? Status() : Status(call_failed(caller, plan_, result));
+  return result == kNcclSuccess ? Status() : Status(call_failed(caller, *plan_, result));
 }
 
 }  // namespace rocelane::nccl_host

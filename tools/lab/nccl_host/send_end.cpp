@@ -10,24 +10,36 @@
 namespace rocelane::nccl_host {
 
 SendEnd::SendEnd(const ConnectionPlan& plan, const EndSettings& settings)
-    : plan_(plan),
+    : plan_(&plan),
       settings_(settings),
       patience_(settings.patience_ns),
       buffers_(plan, settings.window),
-      subs_(static_cast<size_t>(plan.subs)),
       rank_(plan.route.from) {
+  deal_out_messages();
+}
+
+void SendEnd::deal_out_messages() {
+  subs_.assign(static_cast<size_t>(plan_->subs), Sub());
+  messages_before_.clear();
   size_t messages = 0;
-  for (size_t group = 0; group < plan.groups.size(); ++group) {
+  for (size_t group = 0; group < plan_->groups.size(); ++group) {
     messages_before_.push_back(messages);
-    for (const Message& message : plan.groups[group].messages) {
+    for (const Message& message : plan_->groups[group].messages) {
       subs_[static_cast<size_t>(message.sub)].items.push_back({group, &message});
     }
-    messages += plan.groups[group].messages.size();
+    messages += plan_->groups[group].messages.size();
   }
   messages_before_.push_back(messages);
   for (Sub& sub : subs_) {
-    sub.requests.resize(static_cast<size_t>(settings.window), nullptr);
+    sub.requests.resize(static_cast<size_t>(settings_.window), nullptr);
   }
+}
+
+void SendEnd::follow(const ConnectionPlan& plan) {
+  plan_ = &plan;
+  deal_out_messages();
+  sent_.store(0, std::memory_order_release);
+  patience_.restart();
 }
 
 Result<bool> SendEnd::set_up(Net& net, Caller& caller, const RankPlace& place,
@@ -35,7 +47,7 @@ Result<bool> SendEnd::set_up(Net& net, Caller& caller, const RankPlace& place,
   const SetUp before = set_up_;
   switch (set_up_) {
     case SetUp::kAwaitingHandle:
-      if (const Handles::Bytes* bytes = handles.look(plan_.number)) {
+      if (const Handles::Bytes* bytes = handles.look(plan_->number)) {
         handle_ = *bytes;
         set_up_ = SetUp::kConnecting;
       }
@@ -50,7 +62,7 @@ Result<bool> SendEnd::set_up(Net& net, Caller& caller, const RankPlace& place,
     }
     case SetUp::kRegistering: {
       const Result<bool> registered =
-          buffers_.register_next(net, caller, connection_, place, plan_, settings_.memory);
+          buffers_.register_next(net, caller, connection_, place, *plan_, settings_.memory);
       if (!registered) {
         return registered.error();
       }
@@ -76,8 +88,8 @@ Result<bool> SendEnd::set_up(Net& net, Caller& caller, const RankPlace& place,
   return wait_is_over(
       rank_, patience_.limit_s(),
       set_up_ == SetUp::kConnecting
-          ? wait_text("connect", plan_, "the plugin keeps saying that it is not connected yet")
-          : wait_text("the handle", plan_, "the receiver has not listened"));
+          ? wait_text("connect", *plan_, "the plugin keeps saying that it is not connected yet")
+          : wait_text("the handle", *plan_, "the receiver has not listened"));
 }
 
 Result<bool> SendEnd::connect(Net& net, Caller& caller, const RankPlace& place) {
@@ -87,7 +99,7 @@ Result<bool> SendEnd::connect(Net& net, Caller& caller, const RankPlace& place) 
                        &connection_, &offload);
   });
   if (result != kNcclSuccess) {
-    return call_failed(caller, plan_, result);
+    return call_failed(caller, *plan_, result);
   }
   return connection_ != nullptr;
 }
@@ -103,7 +115,7 @@ bool SendEnd::may_start(const Sub& sub, size_t group_limit) const {
 }
 
 std::span<std::byte> SendEnd::bytes_of(const Sub::Item& item) {
-  const size_t slot = slot_of(item.group, item.message->sub, settings_.window, plan_.subs);
+  const size_t slot = slot_of(item.group, item.message->sub, settings_.window, plan_->subs);
   return buffers_.of(group_of(item).protocol)
       .arena.message(slot, item.message->send_shift, item.message->send_bytes);
 }
@@ -115,7 +127,7 @@ void SendEnd::prepare(Sub& sub) {
 }
 
 Result<bool> SendEnd::start(Net& net, Caller& caller, Sub& sub) {
-  if (!sub.is_prepared) {
+  if (settings_.check_bytes && !sub.is_prepared) {
     prepare(sub);
   }
   const Sub::Item& item = sub.items[sub.started];
@@ -131,13 +143,13 @@ Result<bool> SendEnd::start(Net& net, Caller& caller, Sub& sub) {
                      parent, &request);
   });
   if (result != kNcclSuccess) {
-    return call_failed(caller, plan_, result);
+    return call_failed(caller, *plan_, result);
   }
   if (request == kStaleRequest) {
-    return broken_promise(caller, plan_, "left *request as it was");
+    return broken_promise(caller, *plan_, "left *request as it was");
   }
   if (settings_.trace != nullptr) {
-    settings_.trace->add(plan_.number, 's', item.message->number, request != nullptr ? 1 : 0);
+    settings_.trace->add(plan_->number, 's', item.message->number, request != nullptr ? 1 : 0);
   }
   if (request == nullptr) {
     ++meter_.refusals;
@@ -160,13 +172,13 @@ Result<bool> SendEnd::test_oldest(Net& net, Caller& caller, Sub& sub) {
     return net.test(request, &done, without_sizes ? nullptr : sizes.data());
   });
   if (result != kNcclSuccess) {
-    return call_failed(caller, plan_, result);
+    return call_failed(caller, *plan_, result);
   }
   if (done == kNotAssigned) {
-    return broken_promise(caller, plan_, "left *done as it was");
+    return broken_promise(caller, *plan_, "left *done as it was");
   }
   if (settings_.trace != nullptr) {
-    settings_.trace->add(plan_.number, 't', item.message->number, done != 0 ? 1 : 0);
+    settings_.trace->add(plan_->number, 't', item.message->number, done != 0 ? 1 : 0);
   }
   if (done == 0) {
     ++meter_.empty_tests;
@@ -179,7 +191,9 @@ Result<bool> SendEnd::test_oldest(Net& net, Caller& caller, Sub& sub) {
 // From now on the memory is the application's again, and it will write there.
 void SendEnd::finish_oldest(Sub& sub) {
   const Sub::Item& item = sub.items[sub.done];
-  std::ranges::fill(bytes_of(item), kScribbled);
+  if (settings_.check_bytes) {
+    std::ranges::fill(bytes_of(item), kScribbled);
+  }
   ++meter_.messages;
   meter_.bytes += item.message->arriving_bytes();
   ++sub.done;
@@ -224,25 +238,25 @@ std::optional<std::string> SendEnd::waits_for(size_t group_limit) const {
                                 ? "isend took it, and test says that it is not done"
                                 : "isend refuses it, as if the receiver had not asked for it";
   return wait_text(
-      fmt::format("{} to be sent", text_of(*sub->items[sub->done].message)), plan_,
-      fmt::format("{}; {} of {} messages are sent", state, messages_sent(), plan_.messages()));
+      fmt::format("{} to be sent", text_of(*sub->items[sub->done].message)), *plan_,
+      fmt::format("{}; {} of {} messages are sent", state, messages_sent(), plan_->messages()));
 }
 
 bool SendEnd::is_finished(size_t group_limit) const {
-  return messages_sent() >= messages_before_[std::min(group_limit, plan_.groups.size())];
+  return messages_sent() >= messages_before_[std::min(group_limit, plan_->groups.size())];
 }
 
 Status SendEnd::close(Net& net, Caller& caller) {
   if (connection_ == nullptr) {
     return {};
   }
-  if (const Status given_back = buffers_.deregister_all(net, caller, connection_, plan_);
+  if (const Status given_back = buffers_.deregister_all(net, caller, connection_, *plan_);
       !given_back) {
     return given_back;
   }
   const NcclResult result = caller.call("closeSend", [&] { return net.close_send(connection_); });
   connection_ = nullptr;
-  return result == kNcclSuccess ? Status() : Status(call_failed(caller, plan_, result));
+  return result == kNcclSuccess ? Status() : Status(call_failed(caller, *plan_, result));
 }
 
 }  // namespace rocelane::nccl_host

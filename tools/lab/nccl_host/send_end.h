@@ -19,6 +19,10 @@ class SendEnd {
                       uint64_t now_ns);
   bool is_ready() const { return ready_.load(std::memory_order_acquire); }
 
+  // Other messages on the same connection, once all of the last plan are sent; none of them may be
+  // larger than the first plan's largest. Not while another thread makes progress.
+  void follow(const ConnectionPlan& plan);
+
   // Sends messages of groups below `group_limit`.
   Result<bool> progress(Net& net, Caller& caller, size_t group_limit, uint64_t now_ns);
   // Any thread: whether every message of groups below the limit is sent. What `meter` holds is then
@@ -33,7 +37,7 @@ class SendEnd {
 
   Status close(Net& net, Caller& caller);
 
-  const ConnectionPlan& plan() const { return plan_; }
+  const ConnectionPlan& plan() const { return *plan_; }
 
  private:
   enum class SetUp : uint8_t {
@@ -56,16 +60,17 @@ class SendEnd {
     bool is_prepared = false;  // items[started] has its bytes in place
   };
 
+  void deal_out_messages();
   Result<bool> connect(Net& net, Caller& caller, const RankPlace& place);
   bool may_start(const Sub& sub, size_t group_limit) const;
   void prepare(Sub& sub);
   Result<bool> start(Net& net, Caller& caller, Sub& sub);
   Result<bool> test_oldest(Net& net, Caller& caller, Sub& sub);
   void finish_oldest(Sub& sub);
-  const Group& group_of(const Sub::Item& item) const { return plan_.groups[item.group]; }
+  const Group& group_of(const Sub::Item& item) const { return plan_->groups[item.group]; }
   std::span<std::byte> bytes_of(const Sub::Item& item);
 
-  const ConnectionPlan& plan_;
+  const ConnectionPlan* plan_;
   const EndSettings& settings_;
   Patience patience_;
   Buffers buffers_;

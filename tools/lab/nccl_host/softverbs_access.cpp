@@ -1,5 +1,6 @@
 #include "nccl_host/softverbs_access.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <ostream>
@@ -94,6 +95,7 @@ Softverbs Softverbs::find() {
   found.look_up(found.open_device_, "ibv_open_device");
   found.look_up(found.close_device_, "ibv_close_device");
   found.look_up(found.query_device_, "softverbs_query_device");
+  found.look_up(found.counters_json_, "softverbs_counters_json");
   found.look_up(found.open_virtual_, "softverbs_open_virtual");
   found.look_up(found.close_virtual_, "softverbs_close_virtual");
   found.look_up(found.inject_, "softverbs_inject");
@@ -122,6 +124,14 @@ Status Softverbs::inject(const std::string& faults) const {
     return Error{ErrorCode::kInvalidArgument, sentence.data()};
   }
   return {};
+}
+
+// Counters may grow between the two calls.
+std::string Softverbs::counters_json() const {
+  std::string text(counters_json_(nullptr, 0) + 4096, '\0');
+  const size_t length = counters_json_(text.data(), text.size());
+  text.resize(std::min(length, text.size() - 1));
+  return text;
 }
 
 void Softverbs::log_events(std::ostream& to) const {

@@ -52,6 +52,8 @@ class Softverbs {
   Status open_virtual(const std::string& fabric, const std::string& faults, uint64_t seed) const;
   void close_virtual() const { close_virtual_(); }
   Status inject(const std::string& faults) const;
+  // All counters of the run, as docs/lab.md describes them; only when it counts.
+  std::string counters_json() const;
   // A line for everything that happens on the devices, until it is stopped.
   bool logs_events() const { return log_events_ != nullptr; }
   void log_events(std::ostream& to) const;
@@ -85,6 +87,7 @@ class Softverbs {
   ibv_context* (*open_device_)(ibv_device*) = nullptr;
   int (*close_device_)(ibv_context*) = nullptr;
   decltype(&softverbs_query_device) query_device_ = nullptr;
+  decltype(&softverbs_counters_json) counters_json_ = nullptr;
   decltype(&softverbs_open_virtual) open_virtual_ = nullptr;
   decltype(&softverbs_close_virtual) close_virtual_ = nullptr;
   decltype(&softverbs_inject) inject_ = nullptr;
