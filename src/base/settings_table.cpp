@@ -119,7 +119,7 @@ constexpr std::array<SettingRow, kSettingCount> kTable{{
      "costs memory in the NIC.",
      &assign_number<&Settings::lanes>},
 
-    {Setting::kStripeBytes, "ROCELANE_STRIPE_BYTES", "", SettingType::kNumber, "65536", 128,
+    {Setting::kStripeBytes, "ROCELANE_STRIPE_BYTES", "", SettingType::kNumber, "131072", 128,
      1073741824, "bytes", "a stripe is 128..1073741824 bytes and a multiple of 128",
      "A message is striped over as many lanes as get at least this much of it. What is too short "
      "for two takes one lane, because waiting for several paths costs latency.",

@@ -42,7 +42,7 @@ TEST(Settings, HaveDocumentedDefaultsWhenNobodySetsAnything) {
   EXPECT_EQ(settings.relaxed_ordering, RelaxedOrdering::kIfSupported);
   EXPECT_EQ(settings.small_message_traffic_class, std::nullopt);
   EXPECT_EQ(settings.small_message_bytes, 16384);
-  EXPECT_EQ(settings.stripe_bytes, 65536);
+  EXPECT_EQ(settings.stripe_bytes, 131072);
   EXPECT_TRUE(settings.telemetry);
   EXPECT_EQ(settings.telemetry_directory, "/dev/shm");
   EXPECT_THAT(settings.warnings, IsEmpty());
