@@ -76,9 +76,9 @@ class DataPath : public testing::Test {
   static void wait(net::Request* request, int* sizes) {
     const auto start = steady_clock::now();
     while (true) {
-      const auto done = net::test(*request, sizes);
-      ASSERT_TRUE(done.ok()) << done.error().what;
-      if (*done) {
+      const net::Outcome outcome = net::test(*request, sizes);
+      ASSERT_NE(outcome, net::Outcome::kFailed) << net::why_failed(*request).what;
+      if (outcome == net::Outcome::kEnded) {
         return;
       }
       ASSERT_LT(steady_clock::now() - start, kPatience) << "a request does not finish";
@@ -240,13 +240,13 @@ TEST_F(DataPath, ThousandsOfMessagesInFlightStayInOrderAndWhole) {
       sent += *request != nullptr ? 1 : 0;
     }
     for (net::Request*& request : sending) {
-      if (request != nullptr && net::test(*request, nullptr).value()) {
+      if (request != nullptr && net::test(*request, nullptr) == net::Outcome::kEnded) {
         request = nullptr;
       }
     }
     const size_t place = static_cast<size_t>(finished) % kWindow;
     int size = -1;
-    if (finished < announced && net::test(*receiving.at(place), &size).value()) {
+    if (finished < announced && net::test(*receiving.at(place), &size) == net::Outcome::kEnded) {
       ASSERT_EQ(size, static_cast<int>(sizes.at(static_cast<size_t>(finished))));
       ASSERT_EQ(std::memcmp(target_.data() + place * kMost, source_.data() + finished,
                             static_cast<size_t>(size)),
@@ -291,22 +291,22 @@ TEST_F(DataPath, AFailureIsSaidOnceWithPortPeerLaneAndCause) {
   net::Request* sending = send(0, 4096, 1);
   ASSERT_NE(sending, nullptr);
   const auto start = steady_clock::now();
-  auto result = net::test(*sending, nullptr);
-  while (result.ok() && steady_clock::now() - start < kPatience) {
-    result = net::test(*sending, nullptr);
+  net::Outcome outcome = net::test(*sending, nullptr);
+  while (outcome == net::Outcome::kPending && steady_clock::now() - start < kPatience) {
+    outcome = net::test(*sending, nullptr);
   }
-  ASSERT_FALSE(result.ok());
-  const std::string& what = result.error().what;
+  ASSERT_EQ(outcome, net::Outcome::kFailed);
+  const Error cause = net::why_failed(*sending);
+  const std::string& what = cause.what;
   const std::string port = device_name(0) + ":1 on ";
   for (const std::string& part :
        {port, " to " + port, std::string("data lane"), std::string("QP 0x"),
         std::string("status 10"), std::string("deregistered too early")}) {
     EXPECT_NE(what.find(part), std::string::npos) << part << " is missing in: " << what;
   }
-  EXPECT_FALSE(result.error().already_said);
-  const auto again = net::test(*sending, nullptr);
-  ASSERT_FALSE(again.ok());
-  EXPECT_TRUE(again.error().already_said);
+  EXPECT_FALSE(cause.already_said);
+  ASSERT_EQ(net::test(*sending, nullptr), net::Outcome::kFailed);
+  EXPECT_TRUE(net::why_failed(*sending).already_said);
   (void)receiving;
 }
 

@@ -68,8 +68,8 @@ NcclResult test(void* request, int* done, int* sizes) noexcept;
 
 // The two data calls for whatever integer the version counts bytes with.
 template <class Size>
-NcclResult send_sized(void* connection, const void* data, Size bytes, int tag, void* registration,
-                      void** request) noexcept {
+[[gnu::noinline]] NcclResult send_announced(void* connection, const void* data, Size bytes, int tag,
+                                            void* registration, void** request) noexcept {
   return wall<SendConnection>("isend", connection, [&](SendConnection& sender) -> Status {
     if (request == nullptr) {
       return null_argument("isend", "request");
@@ -86,6 +86,19 @@ NcclResult send_sized(void* connection, const void* data, Size bytes, int tag, v
     *request = to_handle(*started);
     return {};
   });
+}
+
+// Most calls find nothing announced, and go no further. What looks wrong is refused even then.
+template <class Size>
+NcclResult send_sized(void* connection, const void* data, Size bytes, int tag, void* registration,
+                      void** request) noexcept {
+  const SendConnection* const sender = from_handle<SendConnection>(connection);
+  const bool is_whole = sender != nullptr && data != nullptr && registration != nullptr;
+  if (is_whole && request != nullptr && !may_send(*sender)) {
+    *request = nullptr;
+    return kNcclSuccess;
+  }
+  return send_announced(connection, data, bytes, tag, registration, request);
 }
 
 // *request may hold anything on entry: NCCL's hint that the completion is optional, or a stale

@@ -46,7 +46,9 @@ inline constexpr size_t kClearToSendRingBytes = sizeof(ClearToSend) * kClearToSe
 
 // A digest over everything before `check` and the group's sequence, which both ends count. A record
 // that is half written, or left over from an earlier turn of the ring, does not carry the digest of
-// its content, so a reader needs no assumption about the order of the NIC's stores.
+// its content, so a reader needs no assumption about the order of the NIC's stores. Never 0: the
+// sender puts that in the place of a record it has used, and so sees at a glance that none has
+// come.
 constexpr uint32_t clear_to_send_check(const ClearToSend& record, uint32_t sequence) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
   uint64_t state = 0x726f63656c616e65;  // a zeroed record must not be valid
@@ -59,7 +61,7 @@ constexpr uint32_t clear_to_send_check(const ClearToSend& record, uint32_t seque
   mix(static_cast<uint64_t>(record.tag) << 32U | static_cast<uint64_t>(record.epoch) << 16U |
       static_cast<uint64_t>(record.place) << 8U | record.flags);
   mix(sequence);
-  return static_cast<uint32_t>(state >> 32U);
+  return static_cast<uint32_t>(state >> 32U) | 1U;
 }
 
 }  // namespace rocelane::net

@@ -25,7 +25,7 @@
 namespace rocelane::net {
 
 inline constexpr uint32_t kHandshakeMagic = 0x4e4c4352;  // "RCLN"
-inline constexpr uint16_t kProtocolVersion = 2;
+inline constexpr uint16_t kProtocolVersion = 3;
 inline constexpr int kMaxDataLanes = 16;
 inline constexpr int kMaxOfferedGids = 4;
 

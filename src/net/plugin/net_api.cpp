@@ -266,6 +266,8 @@ Result<Registration*> register_memory(ReceiveConnection& connection, void* data,
 
 void deregister_memory(Registration* registration) { delete registration; }
 
+bool may_send(const SendConnection& connection) { return connection.channel->may_send(); }
+
 Result<Request*> send(SendConnection& connection, const void* data, size_t bytes, int tag,
                       Registration* registration) {
   return connection.channel->send(data, bytes, static_cast<uint32_t>(tag),
@@ -304,9 +306,13 @@ Result<Request*> flush(ReceiveConnection& connection, std::span<const FlushBuffe
                                    key_of(last->registration));
 }
 
-Result<bool> test(Request& request, int* sizes) {
+Outcome test(Request& request, int* sizes) {
   return request.kind == RequestKind::kSend ? request.sender->test(request, sizes)
                                             : request.receiver->test(request, sizes);
+}
+
+Error why_failed(Request& request) {
+  return request.kind == RequestKind::kSend ? request.sender->tell() : request.receiver->tell();
 }
 
 }  // namespace rocelane::net

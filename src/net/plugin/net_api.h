@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "net/memory/memory_kind.h"
+#include "net/transfer/outcome.h"
 
 namespace rocelane::net {
 
@@ -80,6 +81,8 @@ struct ReceiveBuffer {
   int tag = 0;
   Registration* registration = nullptr;  // may be nullptr for an empty buffer
 };
+// False: send would return nullptr. Cheaper than finding out by send.
+bool may_send(const SendConnection& connection);
 Result<Request*> send(SendConnection& connection, const void* data, size_t bytes, int tag,
                       Registration* registration);
 // `completion_is_optional`: NCCL sees in memory that the data are there (its LL and LL128
@@ -95,8 +98,9 @@ struct FlushBuffer {
 };
 Result<Request*> flush(ReceiveConnection& connection, std::span<const FlushBuffer> buffers);
 
-// True when done; the request is then gone. `sizes` may be nullptr; a send fills one entry, a
-// receive one per buffer.
-Result<bool> test(Request& request, int* sizes);
+// `sizes` may be nullptr; when the request has ended a send fills one entry, a receive one per
+// buffer. After kFailed why_failed tells the Error.
+Outcome test(Request& request, int* sizes);
+[[gnu::cold]] Error why_failed(Request& request);
 
 }  // namespace rocelane::net

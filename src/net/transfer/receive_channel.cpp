@@ -78,8 +78,9 @@ Result<Request*> ReceiveChannel::receive(std::span<const Landing> landings,
   Request* request = claim_request();
   if (request == nullptr) {
     // What is full drains only by polling, and nobody may be testing.
-    if (Status status = watch_.poll(); !status) {
-      return std::move(status).error();
+    watch_.poll();
+    if (failure_.has_failed()) {
+      return failure_.tell();
     }
     return nullptr;
   }
@@ -169,10 +170,10 @@ void ReceiveChannel::take_stripe(uint32_t lane, const ibv_wc& completion) {
 }
 
 void ReceiveChannel::finish(uint32_t slot) {
-  requests_[slot].one_part_less();
   for (uint32_t i = 0; i < groups_[slot].buffers(); ++i) {
     recorders_.connection.completed(groups_[slot].bytes(i));
   }
+  requests_[slot].one_part_less();  // whoever waits for it may use the slot again
   --open_;
   if (held_groups_ > 0 && open_ - held_groups_ < kEnoughAnnounced) {
     post_announcements();
@@ -216,13 +217,9 @@ uint64_t ReceiveChannel::work_id_of_flush(uint32_t slot) const {
   return connection_->lanes->completions().work_id(work_kind::kFlush | slot);
 }
 
-Result<bool> ReceiveChannel::test(Request& request, int* sizes) {
-  if (watch_.is_not_worth_a_look(request)) {
-    return false;
-  }
-  const std::lock_guard held(watch_.hub());
-  if (auto ended = watch_.has_ended(request); !ended || !*ended) {
-    return ended;
+Outcome ReceiveChannel::test(Request& request, int* sizes) {
+  if (const Outcome outcome = watch_.look(request); outcome != Outcome::kEnded) {
+    return outcome;
   }
   if (request.kind == RequestKind::kReceive && sizes != nullptr) {
     const ReceiveGroup& group = groups_[request.slot];
@@ -231,7 +228,7 @@ Result<bool> ReceiveChannel::test(Request& request, int* sizes) {
     }
   }
   request.kind = RequestKind::kFree;
-  return true;
+  return Outcome::kEnded;
 }
 
 }  // namespace rocelane::net

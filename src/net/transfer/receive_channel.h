@@ -50,8 +50,10 @@ class ReceiveChannel final : verbs::CompletionSink {
   Result<Request*> receive(std::span<const Landing> landings, bool completion_is_optional);
   // nullptr: nothing to wait for.
   Result<Request*> flush(uint64_t address, uint32_t key);
-  // `sizes`: nullptr, or room for one entry per buffer.
-  Result<bool> test(Request& request, int* sizes);
+  // `sizes`: nullptr, or room for one entry per buffer. kEnded: the request is gone.
+  Outcome test(Request& request, int* sizes);
+  // After kFailed.
+  [[gnu::cold]] Error tell() { return watch_.tell(); }
 
   bool can_flush() const { return flush_lane_.has_value(); }
   const Port& port() const { return connection_->lanes->port(); }

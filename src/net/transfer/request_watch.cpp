@@ -1,27 +1,21 @@
 #include "net/transfer/request_watch.h"
 
+#include <mutex>
+
 namespace rocelane::net {
 
-Status RequestWatch::poll() {
-  if (const int error = hub_.poll()) {
-    failure_.note_post(error, connection_);
-  }
+Outcome RequestWatch::poll_for(const Request& request) {
+  const std::lock_guard held(hub_);
+  poll();
   if (failure_.has_failed()) {
-    return failure_.tell();
+    return Outcome::kFailed;
   }
-  return {};
+  return request.pending.load(std::memory_order_relaxed) == 0 ? Outcome::kEnded : Outcome::kPending;
 }
 
-Result<bool> RequestWatch::has_ended(const Request& request) {
-  if (failure_.has_failed()) {
-    return failure_.tell();
-  }
-  if (request.pending.load(std::memory_order_relaxed) > 0) {
-    if (Status status = poll(); !status) {
-      return std::move(status).error();
-    }
-  }
-  return request.pending.load(std::memory_order_relaxed) == 0;
+Error RequestWatch::tell() {
+  const std::lock_guard held(hub_);
+  return failure_.tell();
 }
 
 }  // namespace rocelane::net

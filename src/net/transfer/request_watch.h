@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "net/connection/established_connection.h"
 #include "net/transfer/channel_failure.h"
+#include "net/transfer/outcome.h"
 #include "net/transfer/request.h"
 #include "verbs/completion_hub.h"
 
@@ -21,18 +22,31 @@ class RequestWatch {
 
   verbs::CompletionHub& hub() const { return hub_; }
 
-  // Without the hub's lock, and cheap: nothing can have come since somebody last looked.
-  bool is_not_worth_a_look(const Request& request) {
-    return request.pending.load(std::memory_order_acquire) > 0 && !failure_.has_failed() &&
-           !hub_.is_poll_due(seen_polls_);
+  // Without the hub's lock: takes what has come, of whatever request, unless somebody else has
+  // looked in this round. Whoever is told that the request has ended alone uses it from then on.
+  Outcome look(const Request& request) {
+    if (failure_.has_failed()) {
+      return Outcome::kFailed;
+    }
+    if (request.pending.load(std::memory_order_acquire) == 0) {
+      return Outcome::kEnded;
+    }
+    return hub_.is_poll_due(seen_polls_) ? poll_for(request) : Outcome::kPending;
   }
 
   // With the lock.
-  Result<bool> has_ended(const Request& request);
-  // With the lock: takes what has come, of whatever request.
-  Status poll();
+  void poll() {
+    if (const int error = hub_.poll()) {
+      failure_.note_post(error, connection_);
+    }
+  }
+
+  // Without the lock: why look() has said that it failed.
+  [[gnu::cold]] Error tell();
 
  private:
+  Outcome poll_for(const Request& request);
+
   EstablishedConnection& connection_;
   verbs::CompletionHub& hub_;
   ChannelFailure& failure_;

@@ -77,6 +77,11 @@ bool SendChannel::read_group() {
     count = count_of(record);
     group_.records[i] = record;
   }
+  // The receiver writes here again only after the data of this group have come.
+  for (uint32_t i = 0; i < count; ++i) {
+    std::atomic_ref(ring_[(cursor_ + i) % kClearToSendRecords].check)
+        .store(0, std::memory_order_relaxed);
+  }
   group_.count = count;
   group_.claimed = 0;
   return true;
@@ -208,13 +213,9 @@ void SendChannel::take(uint32_t id, const ibv_wc& completion, uint64_t now) {
   }
 }
 
-Result<bool> SendChannel::test(Request& request, int* size) {
-  if (watch_.is_not_worth_a_look(request)) {
-    return false;
-  }
-  const std::lock_guard held(watch_.hub());
-  if (auto ended = watch_.has_ended(request); !ended || !*ended) {
-    return ended;
+Outcome SendChannel::test(Request& request, int* size) {
+  if (const Outcome outcome = watch_.look(request); outcome != Outcome::kEnded) {
+    return outcome;
   }
   if (size != nullptr) {
     *size = static_cast<int>(request.bytes);
@@ -222,7 +223,7 @@ Result<bool> SendChannel::test(Request& request, int* size) {
   recorder_.completed(request.bytes);
   request.kind = RequestKind::kFree;
   free_[free_count_++] = static_cast<uint16_t>(request.slot);
-  return true;
+  return Outcome::kEnded;
 }
 
 }  // namespace rocelane::net

@@ -4,6 +4,7 @@
 // another busy thread wants; errors leave through ChannelFailure, which is cold.
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -30,9 +31,19 @@ class SendChannel final : verbs::CompletionSink {
   SendChannel& operator=(const SendChannel&) = delete;
   ~SendChannel();
 
+  // False: send would return nullptr, for the receiver has not said where. NCCL asks far more often
+  // than it sends, and this costs next to nothing. For the thread that sends.
+  bool may_send() const {
+    return group_.count != 0 || failure_.has_failed() ||
+           std::atomic_ref(ring_[cursor_ % kClearToSendRecords].check)
+                   .load(std::memory_order_relaxed) != 0;
+  }
   // nullptr: the receiver has not said where, or too much is under way; ask again.
   Result<Request*> send(const void* data, size_t bytes, uint32_t tag, uint32_t local_key);
-  Result<bool> test(Request& request, int* size);
+  // kEnded: the request is gone, and `size`, unless nullptr, has what was sent.
+  Outcome test(Request& request, int* size);
+  // After kFailed.
+  [[gnu::cold]] Error tell() { return watch_.tell(); }
 
   const Port& port() const { return connection_->lanes->port(); }
 
@@ -58,7 +69,7 @@ class SendChannel final : verbs::CompletionSink {
   [[gnu::cold]] Error too_large(size_t bytes) const;
 
   std::unique_ptr<EstablishedConnection> connection_;
-  ClearToSend* ring_;      // written by the peer's NIC, only read here
+  ClearToSend* ring_;      // written by the peer's NIC; used records are marked here
   uint32_t cursor_ = 0;    // the place of group_ in it, not wrapped
   uint32_t sequence_ = 1;  // of group_
   uint32_t lane_count_;    // lanes for all messages; behind them, perhaps, one for small ones
