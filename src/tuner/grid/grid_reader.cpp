@@ -1,0 +1,168 @@
+#include "tuner/grid/grid_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "tuner/grid/csv_line.h"
+
+namespace rocelane::tuner {
+namespace {
+
+enum Column {
+  kCluster,
+  kCollective,
+  kNodes,
+  kRanks,
+  kBytes,
+  kAlgo,
+  kProto,
+  kChannels,
+  kTime,
+  kConfig
+};
+constexpr std::array<const char*, 10> kColumnNames{"cluster", "collective", "nodes", "ranks",
+                                                   "bytes",   "algo",       "proto", "channels",
+                                                   "time_us", "config"};
+using Places = std::array<size_t, kColumnNames.size()>;
+
+template <class Number>
+bool parse(const std::string& text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+  return text;
+}
+
+// Where a sentence about a mistake begins: "grid.csv:12: ".
+std::string place(std::string_view name, size_t line) {
+  return std::string(name) + ":" + std::to_string(line) + ": ";
+}
+
+Error mistake(const std::string& where, const std::string& what) {
+  return {ErrorCode::kInvalidArgument, where + what};
+}
+
+Result<Places> find_columns(const std::vector<std::string>& header, const std::string& where) {
+  Places places{};
+  for (size_t column = 0; column < kColumnNames.size(); ++column) {
+    const auto found = std::find(header.begin(), header.end(), kColumnNames[column]);
+    if (found == header.end()) {
+      return mistake(where, std::string("the column ") + kColumnNames[column] +
+                                " is missing; name the columns in the first line");
+    }
+    places[column] = static_cast<size_t>(found - header.begin());
+  }
+  return places;
+}
+
+struct Row {
+  GridKey key;
+  uint64_t bytes = 0;
+  Choice choice;
+  double time_us = 0;
+  bool is_default = false;
+};
+
+Result<Row> read_row(const std::vector<std::string>& fields, const Places& places,
+                     const std::string& where) {
+  const auto field = [&](Column column) -> const std::string& { return fields[places[column]]; };
+  const auto wrong = [&](Column column, const char* expected) {
+    return mistake(where, std::string(kColumnNames[column]) + " is \"" + field(column) +
+                              "\" instead of " + expected);
+  };
+  Row row;
+  row.key.cluster = field(kCluster);
+  row.key.collective = field(kCollective);
+  if (!parse(field(kNodes), row.key.nodes) || row.key.nodes < 1) {
+    return wrong(kNodes, "a number from 1");
+  }
+  if (!parse(field(kRanks), row.key.ranks) || row.key.ranks < row.key.nodes) {
+    return wrong(kRanks, "a number not below that of the nodes");
+  }
+  if (!parse(field(kBytes), row.bytes) || row.bytes == 0) {
+    return wrong(kBytes, "a number from 1");
+  }
+  if (!parse(field(kTime), row.time_us) || !std::isfinite(row.time_us) || row.time_us <= 0) {
+    return wrong(kTime, "microseconds above 0");
+  }
+  row.choice = {upper(field(kAlgo)), upper(field(kProto)), 0};
+  if (row.choice.algorithm.empty()) {
+    return wrong(kAlgo, "an algorithm");
+  }
+  int channels = 0;
+  if (parse(field(kChannels), channels) && channels > 0) {
+    row.choice.channels = channels;
+  }
+  row.is_default = field(kConfig) == "default" || row.choice.algorithm == "DEFAULT";
+  return row;
+}
+
+void keep_fastest(const Row& row, SizeTimes& times) {
+  if (row.is_default) {
+    if (!times.by_default || row.time_us < times.by_default->time_us) {
+      times.by_default = DefaultRun{row.choice, row.time_us};
+    }
+    return;
+  }
+  const auto [known, is_new] = times.time_us.try_emplace(row.choice, row.time_us);
+  if (!is_new) {
+    known->second = std::min(known->second, row.time_us);
+  }
+}
+
+}  // namespace
+
+Result<Grids> read_grids(std::string_view text, std::string_view name) {
+  Grids grids;
+  Places places{};
+  size_t columns = 0;
+  for (size_t line_number = 1; !text.empty(); ++line_number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line.back() == '\r') {
+      line.remove_suffix(1);
+    }
+    if (line.empty()) {
+      continue;
+    }
+    const std::string where = place(name, line_number);
+    const auto fields = split_csv_line(line);
+    if (!fields) {
+      return mistake(where, "a quoted field does not end in its line; close the quote");
+    }
+    if (columns == 0) {
+      const Result<Places> found = find_columns(*fields, where);
+      if (!found) {
+        return found.error();
+      }
+      places = *found;
+      columns = fields->size();
+      continue;
+    }
+    if (fields->size() != columns) {
+      return mistake(where, "has " + std::to_string(fields->size()) + " fields instead of " +
+                                std::to_string(columns) + ", as the first line");
+    }
+    const Result<Row> row = read_row(*fields, places, where);
+    if (!row) {
+      return row.error();
+    }
+    keep_fastest(*row, grids[row->key][row->bytes]);
+  }
+  if (grids.empty()) {
+    return mistake(std::string(name) + ": ", "has no measurement; give a file with rows");
+  }
+  return grids;
+}
+
+}  // namespace rocelane::tuner
