@@ -20,7 +20,9 @@ constexpr uint64_t kWord = 4;  // the specification's port counters count bytes 
 // The first file that is there counts. mlx5's names, then those of others.
 constexpr std::array kFiles{
     CounterFile{PortCounter::kSentBytes, "counters/port_xmit_data", kWord},
+    CounterFile{PortCounter::kSentBytes, "hw_counters/tx_bytes"},
     CounterFile{PortCounter::kReceivedBytes, "counters/port_rcv_data", kWord},
+    CounterFile{PortCounter::kReceivedBytes, "hw_counters/rx_bytes"},
     CounterFile{PortCounter::kSequenceErrors, "hw_counters/packet_seq_err"},
     CounterFile{PortCounter::kSequenceErrors, "hw_counters/rcvd_seq_err"},
     CounterFile{PortCounter::kSequenceErrors, "hw_counters/seq_err_naks_rcvd"},

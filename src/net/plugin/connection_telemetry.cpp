@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "net/health/interface_queues.h"
 #include "net/health/port_counter_files.h"
 
 namespace rocelane::net {
@@ -43,6 +44,14 @@ std::string folder_of(const Port& port) {
   return fmt::format("/sys/class/infiniband/{}/ports/{}", facts.device_name, facts.port);
 }
 
+void say(const telemetry::QueueFinding& finding) {
+  if (finding.is_wrong) {
+    log_warn("{}", finding.text);
+  } else {
+    log_info("{}", finding.text);
+  }
+}
+
 uint64_t count_ns(Duration duration) { return static_cast<uint64_t>(duration.count()); }
 
 }  // namespace
@@ -56,6 +65,10 @@ ConnectionTelemetry::ConnectionTelemetry(const Settings& settings,
         page_->claim_port({facts.device_name, {}, static_cast<uint32_t>(facts.port)}));
     recorders_.back().set_state(telemetry::PortState::kActive,
                                 static_cast<uint64_t>(port->usable().speed_mbps));
+    watches_.push_back(std::make_unique<telemetry::QueueWatch>(
+        facts.device_name, port->usable().gid.interface_name,
+        telemetry::QueueSources{telemetry::read_interface_statistics,
+                                telemetry::read_queue_rules}));
   }
 }
 
@@ -64,7 +77,9 @@ ChannelRecorders ConnectionTelemetry::record(const EstablishedConnection& connec
   const auto port = std::find(ports_.begin(), ports_.end(), lanes.shared_port());
   telemetry::SlotName port_name;
   if (port != ports_.end()) {
-    port_name = recorders_[static_cast<size_t>(port - ports_.begin())].name();
+    const auto index = static_cast<size_t>(port - ports_.begin());
+    port_name = recorders_[index].name();
+    watches_[index]->carries(connection.agreement.paths.data_traffic_class);
   }
   ChannelRecorders recorders;
   const auto direction =
@@ -96,8 +111,11 @@ ChannelRecorders ConnectionTelemetry::record(const EstablishedConnection& connec
 void ConnectionTelemetry::sample() {
   const telemetry::PageTime now = page_time();
   for (size_t i = 0; i < ports_.size(); ++i) {
-    recorders_[i].set_counters(telemetry::read_port_counters(folder_of(*ports_[i])),
-                               now.monotonic_ns);
+    const telemetry::PortCounters counters = telemetry::read_port_counters(folder_of(*ports_[i]));
+    recorders_[i].set_counters(counters, now.monotonic_ns);
+    if (const auto finding = watches_[i]->look(counters)) {
+      say(*finding);
+    }
   }
   page_->set_time(now);
 }
