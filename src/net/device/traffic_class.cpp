@@ -125,4 +125,16 @@ std::optional<std::string> traffic_class_caution(const TrafficClassChoice& choic
   return std::nullopt;
 }
 
+std::optional<std::string> traffic_class_note(const TrafficClassChoice& choice) {
+  const bool may_be_marked = (choice.value & kEcnMask) != 0;
+  if (!choice.is_explicit || choice.value == 0 || may_be_marked ||
+      traffic_class_caution(choice).has_value()) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "traffic class {} from {}: unless the NIC sets the ECN bits itself, switches drop where they "
+      "could mark, and DCQCN does not hear of congestion; {} lets them mark",
+      describe_traffic_class(choice.value), choice.source, choice.value + 2);
+}
+
 }  // namespace rocelane::net

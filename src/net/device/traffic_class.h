@@ -56,4 +56,8 @@ std::string describe(const TrafficClasses& classes);
 // sender.
 std::optional<std::string> traffic_class_caution(const TrafficClassChoice& choice);
 
+// A sentence, for INFO, when an explicit choice has ECN bits 00: right where the NIC sets them
+// itself, and otherwise DCQCN never hears of congestion. Class 0 is not told from no wish.
+std::optional<std::string> traffic_class_note(const TrafficClassChoice& choice);
+
 }  // namespace rocelane::net

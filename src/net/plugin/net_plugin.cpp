@@ -20,6 +20,13 @@ constexpr int kMaxConnections = 64 * 1024;
 // NCCL never sends more at once, and sizes come back to it as int.
 constexpr size_t kNcclLargestMessage = size_t{1} << 30;
 
+// Their class is the sender's alone, so it is no part of what two ends agree on.
+TrafficClassChoice small_messages(const Settings& settings) {
+  const std::optional<int>& wish = settings.small_message_traffic_class;
+  return {static_cast<uint8_t>(wish.value_or(0)), wish.has_value(),
+          where_from(settings, Setting::kSmallMessageTrafficClass)};
+}
+
 void say_cautions(const Settings& settings, const Inventory& inventory) {
   for (const std::string& note : settings.notes) {
     log_info("{}", note);
@@ -35,9 +42,13 @@ void say_cautions(const Settings& settings, const Inventory& inventory) {
     log_warn("{}", caution);
   }
   const TrafficClasses classes = resolve_traffic_classes(settings, std::nullopt);
-  for (const TrafficClassChoice& choice : {classes.data, classes.control}) {
+  for (const TrafficClassChoice& choice :
+       {classes.data, classes.control, small_messages(settings)}) {
     if (const auto caution = traffic_class_caution(choice); caution.has_value()) {
       log_warn("{}", *caution);
+    }
+    if (const auto note = traffic_class_note(choice); note.has_value()) {
+      log_info("{}", *note);
     }
   }
 }

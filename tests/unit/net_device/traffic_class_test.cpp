@@ -131,5 +131,24 @@ TEST(TrafficClassCaution, IsNotGivenForADefault) {
   EXPECT_EQ(traffic_class_caution({3, false, "the default"}), std::nullopt);
 }
 
+std::string note(int value) {
+  const TrafficClassChoice choice{static_cast<uint8_t>(value), true, "NCCL_IB_TC"};
+  return traffic_class_note(choice).value_or("");
+}
+
+TEST(TrafficClassNote, IsGivenWhereSwitchesCannotMark) {
+  EXPECT_THAT(note(104), AllOf(HasSubstr("104 (DSCP 26, ECN not capable) from NCCL_IB_TC"),
+                               HasSubstr("DCQCN"), HasSubstr("106 lets them mark")));
+  EXPECT_EQ(note(105), "");
+  EXPECT_EQ(note(106), "");
+}
+
+TEST(TrafficClassNote, IsNotGivenBesideACautionOrOfZeroOrADefault) {
+  EXPECT_EQ(note(107), "") << "a caution says it";
+  EXPECT_EQ(note(24), "") << "a caution says it";
+  EXPECT_EQ(note(0), "");
+  EXPECT_EQ(traffic_class_note({104, false, "the default"}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace rocelane::net
