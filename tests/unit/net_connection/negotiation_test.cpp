@@ -104,6 +104,52 @@ TEST(Negotiation, TwoTrafficClassesAskedForAreASentence) {
   EXPECT_THAT(agreement.error().what, HasSubstr("106"));
 }
 
+// The listener's class is not the dialer's to know beforehand: what one end of a communicator and a
+// variable ask for must come out alike at both, for either answers with its own address vector.
+TEST(Negotiation, OfOneEndsWishesBothEndsUseTheSame) {
+  EndFacts wishing = facts_with(1024);
+  wishing.traffic_classes.data = {104, true, "the communicator's trafficClass"};
+  wishing.traffic_classes.control = {184, true, "NCCL_IB_FIFO_TC=184"};
+  EndFacts other = facts_with(1024);
+  EndDescription wishes = peer_with({"10.0.0.2"});
+  wishes.data_traffic_class = 104;
+  wishes.control_traffic_class = 184;
+  wishes.data_class_explicit = wishes.control_class_explicit = true;
+  EndDescription none = peer_with({"10.0.0.2"});
+  const std::vector<GidEntry> gids{gid_entry("10.0.0.1", 3)};
+  for (const auto& agreement : {agree_as_listener(other, port_with(1024), gids, wishes),
+                                agree_as_dialer(other, port_with(1024), gids, wishes),
+                                agree_as_listener(wishing, port_with(1024), gids, none),
+                                agree_as_dialer(wishing, port_with(1024), gids, none)}) {
+    ASSERT_TRUE(agreement.ok()) << agreement.error().what;
+    EXPECT_EQ(agreement->paths.data_traffic_class, 104);
+    EXPECT_EQ(agreement->paths.control_traffic_class, 184);
+    EXPECT_EQ(agreement->paths.service_level, 0) << "the class is no service level";
+  }
+}
+
+// A small peer must not slow down the large ones that come after it, whoever dials.
+TEST(Negotiation, TheMtuOfOneSmallPeerIsOfThatPairAlone) {
+  const EndFacts own = facts_with(4096);
+  const PortFacts port = port_with(4096);
+  const std::vector<GidEntry> gids{gid_entry("10.0.0.1", 3)};
+  EndDescription small = peer_with({"10.0.0.2"});
+  EndDescription large = peer_with({"10.0.0.3"});
+  large.mtu = 5;
+  const auto with_small = agree_as_listener(own, port, gids, small);
+  const auto accepted = agree_as_listener(own, port, gids, large);
+  const auto dialed = agree_as_dialer(own, port, gids, large);
+  ASSERT_TRUE(with_small.ok() && accepted.ok() && dialed.ok());
+  EXPECT_EQ(with_small->paths.mtu_code, 3);
+  EXPECT_EQ(accepted->paths.mtu_code, 5);
+  EXPECT_EQ(dialed->paths.mtu_code, 5);
+  EXPECT_EQ(own.port->usable().facts.active_mtu_bytes, 4096) << "what the port advertises";
+  // The small peer's own view of the same pair.
+  const auto of_small = agree_as_dialer(facts_with(1024), port_with(1024), gids, large);
+  ASSERT_TRUE(of_small.ok());
+  EXPECT_EQ(of_small->paths.mtu_code, with_small->paths.mtu_code);
+}
+
 TEST(Negotiation, TheDialerRefusesAGidThatItDidNotOffer) {
   EndDescription answer = peer_with({"10.0.0.2"});
   answer.peer_gid_choice = 1;
