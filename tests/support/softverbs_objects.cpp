@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <dlfcn.h>
 #include <nlohmann/json.hpp>
@@ -31,25 +32,52 @@ std::string name_prefix_of_own_devices() {
   return std::string("host") + (host == nullptr ? "1" : host) + "/";
 }
 
-}  // namespace
-
-std::optional<VerbsObjects> count_softverbs_objects() {
+// The devices of this process's host; nullopt without softverbs.
+std::optional<std::vector<nlohmann::json>> own_devices() {
   const auto ask = reinterpret_cast<CountersJson>(dlsym(RTLD_DEFAULT, "softverbs_counters_json"));
   if (ask == nullptr) {
     return std::nullopt;
   }
   const auto run = nlohmann::json::parse(counters_of_the_run(ask));
-  VerbsObjects objects;
+  std::vector<nlohmann::json> own;
   for (const auto& device : run.value("devices", nlohmann::json::array())) {
     if (device.at("name").get<std::string>().starts_with(name_prefix_of_own_devices())) {
-      const auto& counters = device.at("counters");
-      objects.queue_pairs += counters.at("live_queue_pairs").get<size_t>();
-      objects.completion_queues += counters.at("live_completion_queues").get<size_t>();
-      objects.memory_regions += counters.at("live_memory_regions").get<size_t>();
-      objects.protection_domains += counters.at("live_protection_domains").get<size_t>();
+      own.push_back(device);
     }
   }
+  return own;
+}
+
+}  // namespace
+
+std::optional<VerbsObjects> count_softverbs_objects() {
+  const auto devices = own_devices();
+  if (!devices) {
+    return std::nullopt;
+  }
+  VerbsObjects objects;
+  for (const auto& device : *devices) {
+    const auto& counters = device.at("counters");
+    objects.queue_pairs += counters.at("live_queue_pairs").get<size_t>();
+    objects.completion_queues += counters.at("live_completion_queues").get<size_t>();
+    objects.memory_regions += counters.at("live_memory_regions").get<size_t>();
+    objects.protection_domains += counters.at("live_protection_domains").get<size_t>();
+  }
   return objects;
+}
+
+std::optional<std::map<int, int>> count_softverbs_traffic_classes() {
+  const auto devices = own_devices();
+  if (!devices) {
+    return std::nullopt;
+  }
+  std::map<int, int> counts;
+  for (const auto& device : *devices) {
+    for (const auto& pair : device.at("queue_pairs")) {
+      ++counts[pair.at("traffic_class").get<int>()];
+    }
+  }
+  return counts;
 }
 
 }  // namespace rocelane::test

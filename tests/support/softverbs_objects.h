@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 
 namespace rocelane::test {
@@ -15,5 +16,8 @@ struct VerbsObjects {
 // What exists on the devices of this process's host, made by any process of that host; nullopt when
 // the libibverbs of this process is not softverbs. Zeros until the process has used it.
 std::optional<VerbsObjects> count_softverbs_objects();
+
+// How many queue pairs of these devices carry each traffic class, destroyed ones included.
+std::optional<std::map<int, int>> count_softverbs_traffic_classes();
 
 }  // namespace rocelane::test
