@@ -79,6 +79,16 @@ TEST(Negotiation, GidsThatDoNotFitAreNamedOnBothSides) {
   EXPECT_THAT(agreement.error().what, HasSubstr("fd00::1"));
 }
 
+TEST(Negotiation, OneRailOfManySubnetsThatAreRoutedConnects) {
+  // A /31 for each link between NIC and leaf: no two NICs of the rail share a subnet.
+  for (const char* peer : {"10.0.0.3", "10.0.7.1", "10.200.0.1"}) {
+    const auto agreement = agree_as_listener(facts_with(1024), port_with(1024),
+                                             {gid_entry("10.0.0.1", 3)}, peer_with({peer}));
+    ASSERT_TRUE(agreement.ok()) << agreement.error().what;
+    EXPECT_EQ(agreement->paths.gid_index, 3);
+  }
+}
+
 TEST(Negotiation, ATrafficClassSetAtOneEndHoldsForBothDirections) {
   EndFacts own = facts_with(1024);
   EndDescription peer = peer_with({"10.0.0.2"});
