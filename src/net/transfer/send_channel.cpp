@@ -8,8 +8,6 @@
 #include <endian.h>
 #include <fmt/format.h>
 
-#include "net/transfer/stripe_immediate.h"
-
 namespace rocelane::net {
 namespace {
 
@@ -135,21 +133,31 @@ Result<Request*> SendChannel::send(const void* data, size_t bytes, uint32_t tag,
   }
   // The receiver's buffer is the limit; NCCL may offer more than fits.
   const size_t sent_bytes = std::min<size_t>(bytes, record->bytes);
-  const StripePlan plan = plan_stripes(sent_bytes, lane_count_, limits_);
+  const bool small = is_small(sent_bytes);
+  const StripePlan plan = plan_stripes(sent_bytes, small ? 1 : lane_count_, limits_);
   if (plan.stripes > kMaxStripes) {
     return failure_.tell(too_large(sent_bytes));
   }
-  const bool has_room = is_small(sent_bytes) ? lanes_[lane_count_].has_room(plan.stripes)
-                                             : lanes_have_room(plan.stripes);
+  const uint32_t lane = small ? lane_count_ : least_loaded(loads(), next_lane_);
+  const bool has_room = small || plan.stripes == 1 ? lanes_[lane].has_room(plan.stripes)
+                                                   : lanes_have_room(plan.stripes);
   if (free_count_ == 0 || !has_room) {
     return nullptr;
   }
   Request& request = requests_[free_[--free_count_]];
   request.kind = RequestKind::kSend;
   request.bytes = sent_bytes;
-  request.pending.store(plan.stripes, std::memory_order_relaxed);
-  if (const int error =
-          post(*record, plan, reinterpret_cast<uintptr_t>(data), sent_bytes, local_key, request)) {
+  Departure message;
+  message.stripe.id = static_cast<uint16_t>(request.slot);
+  message.stripe.local_key = local_key;
+  message.stripe.remote_key = record->key;
+  message.stripe.with_immediate = (record->flags & kNoCompletion) == 0;
+  message.immediate = {sequence_ % kReceiveSlots, index_of(*record), 0, plan.stripes,
+                       record->epoch % kEpochs};
+  message.from = reinterpret_cast<uintptr_t>(data);
+  message.to = record->address;
+  message.bytes = sent_bytes;
+  if (const int error = post(message, plan, lane, request)) {
     failure_.note_post(error, *connection_);
     return failure_.tell();
   }
@@ -157,39 +165,76 @@ Result<Request*> SendChannel::send(const void* data, size_t bytes, uint32_t tag,
   return &request;
 }
 
-int SendChannel::post(const ClearToSend& record, const StripePlan& plan, uint64_t data,
-                      size_t bytes, uint32_t local_key, const Request& request) {
-  StripeImmediate immediate{sequence_ % kReceiveSlots, index_of(record), 0, plan.stripes,
-                            record.epoch % kEpochs};
-  SendLane::Stripe stripe;
-  stripe.id = static_cast<uint16_t>(request.slot);
-  stripe.local_key = local_key;
-  stripe.remote_key = record.key;
-  stripe.with_immediate = (record.flags & kNoCompletion) == 0;
-  const bool small = is_small(bytes);
+int SendChannel::post(Departure& message, const StripePlan& plan, uint32_t lane, Request& request) {
+  request.pending.store(plan.stripes, std::memory_order_relaxed);
+  if (plan.stripes == 1) {
+    return post_whole(message, lane);
+  }
+  const bool small = lane == lane_count_;
+  // Beyond that a lane takes more than one stripe, and equal ones need the fewest.
+  return small || message.bytes > limits_.max_work_request_bytes
+             ? post_evenly(message, plan, small)
+             : post_shares(message, plan.stripes, request);
+}
+
+int SendChannel::post_whole(Departure& message, uint32_t lane) {
+  if (lane != lane_count_) {
+    next_lane_ = lane + 1 == lane_count_ ? 0 : lane + 1;
+  }
+  const int error = add(message, lane, 0, 0, message.bytes);
+  return error != 0 ? error : lanes_[lane].post_if_idle();
+}
+
+int SendChannel::post_shares(Departure& message, uint32_t stripes, Request& request) {
+  const LaneShares shares =
+      share_out(message.bytes, stripes, loads(), next_lane_, limits_.smallest_bytes);
+  request.pending.store(shares.count, std::memory_order_relaxed);
+  message.immediate.stripes = shares.count;
+  size_t offset = 0;
+  for (uint32_t i = 0; i < shares.count; ++i) {
+    const LaneShare share = shares.parts[i];
+    if (const int error = add(message, share.lane, i, offset, share.bytes)) {
+      return error;
+    }
+    if (const int error = lanes_[share.lane].post_if_idle()) {
+      return error;
+    }
+    offset += share.bytes;
+  }
+  pass_turn(shares.count);
+  return 0;
+}
+
+int SendChannel::post_evenly(Departure& message, const StripePlan& plan, bool small) {
   const uint32_t step = small ? 1 : lane_count_;
   const uint32_t lanes_used = std::min(step, plan.stripes);
   for (uint32_t used = 0; used < lanes_used; ++used) {
-    SendLane& lane = lanes_[small ? lane_count_ : (next_lane_ + used) % lane_count_];
+    const uint32_t lane = small ? lane_count_ : (next_lane_ + used) % lane_count_;
     for (uint32_t number = used; number < plan.stripes; number += step) {
       const size_t offset = number * plan.stripe_bytes;
-      stripe.from = data + offset;
-      stripe.to = record.address + offset;
-      stripe.bytes = static_cast<uint32_t>(std::min(plan.stripe_bytes, bytes - offset));
-      immediate.stripe = number;
-      stripe.immediate = htobe32(pack(immediate));
-      if (const int error = lane.add(stripe)) {
+      const size_t bytes = std::min(plan.stripe_bytes, message.bytes - offset);
+      if (const int error = add(message, lane, number, offset, bytes)) {
         return error;
       }
     }
-    if (const int error = lane.post_if_idle()) {
+    if (const int error = lanes_[lane].post_if_idle()) {
       return error;
     }
   }
-  if (!small) {
-    next_lane_ = (next_lane_ + lanes_used) % lane_count_;
-  }
+  pass_turn(small ? 0 : lanes_used);
   return 0;
+}
+
+int SendChannel::add(Departure& message, uint32_t lane, uint32_t number, size_t offset,
+                     size_t bytes) {
+  SendLane::Stripe& stripe = message.stripe;
+  stripe.from = message.from + offset;
+  stripe.to = message.to + offset;
+  stripe.bytes = static_cast<uint32_t>(bytes);
+  message.immediate.stripe = number;
+  stripe.immediate = htobe32(pack(message.immediate));
+  loads_[lane] += bytes + kStripeLoad;
+  return lanes_[lane].add(stripe);
 }
 
 void SendChannel::take(uint32_t id, const ibv_wc& completion, uint64_t now) {
@@ -208,7 +253,9 @@ void SendChannel::take(uint32_t id, const ibv_wc& completion, uint64_t now) {
     return;
   }
   requests_[id & kSlotMask].one_part_less();
-  if (const int error = lanes_[id >> kLaneShift].complete_one(now)) {
+  const uint32_t lane = id >> kLaneShift;
+  loads_[lane] -= lanes_[lane].oldest_bytes() + kStripeLoad;
+  if (const int error = lanes_[lane].complete_one(now)) {
     failure_.note_post(error, *connection_);
   }
 }

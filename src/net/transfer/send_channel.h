@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include <infiniband/verbs.h>
 
@@ -16,9 +17,11 @@
 #include "net/connection/established_connection.h"
 #include "net/transfer/channel_failure.h"
 #include "net/transfer/channel_recorders.h"
+#include "net/transfer/lane_choice.h"
 #include "net/transfer/request.h"
 #include "net/transfer/request_watch.h"
 #include "net/transfer/send_lane.h"
+#include "net/transfer/stripe_immediate.h"
 #include "net/transfer/stripe_plan.h"
 #include "verbs/completion_hub.h"
 
@@ -58,26 +61,45 @@ class SendChannel final : verbs::CompletionSink {
     uint32_t claimed = 0;  // bit mask
   };
 
+  // A message on its way to the lanes.
+  struct Departure {
+    SendLane::Stripe stripe;  // what all of its stripes have in common
+    StripeImmediate immediate;
+    uint64_t from = 0;
+    uint64_t to = 0;
+    size_t bytes = 0;
+  };
+
+  // A stripe costs a lane something beside its bytes; otherwise empty messages would weigh nothing.
+  static constexpr uint64_t kStripeLoad = 256;
+
   void take(uint32_t id, const ibv_wc& completion, uint64_t now) override;
   bool read_group();
   const ClearToSend* claim(uint32_t tag);
   void note_claimed(uint32_t index);
   bool lanes_have_room(uint32_t stripes) const;
   bool is_small(size_t bytes) const { return bytes < small_bytes_; }
-  int post(const ClearToSend& record, const StripePlan& plan, uint64_t data, size_t bytes,
-           uint32_t local_key, const Request& request);
+  std::span<const uint64_t> loads() const { return {loads_.data(), lane_count_}; }
+  // These say 0, or what the NIC refused.
+  int post(Departure& message, const StripePlan& plan, uint32_t lane, Request& request);
+  int post_whole(Departure& message, uint32_t lane);
+  int post_shares(Departure& message, uint32_t stripes, Request& request);
+  int post_evenly(Departure& message, const StripePlan& plan, bool small);
+  int add(Departure& message, uint32_t lane, uint32_t number, size_t offset, size_t bytes);
+  void pass_turn(uint32_t lanes) { next_lane_ = (next_lane_ + lanes) % lane_count_; }
   [[gnu::cold]] Error too_large(size_t bytes) const;
 
   std::unique_ptr<EstablishedConnection> connection_;
-  ClearToSend* ring_;      // written by the peer's NIC; used records are marked here
-  uint32_t cursor_ = 0;    // the place of group_ in it, not wrapped
-  uint32_t sequence_ = 1;  // of group_
-  uint32_t lane_count_;    // lanes for all messages; behind them, perhaps, one for small ones
-  uint32_t next_lane_ = 0;
-  size_t small_bytes_;  // 0: no message is small
+  ClearToSend* ring_;       // written by the peer's NIC; used records are marked here
+  uint32_t cursor_ = 0;     // the place of group_ in it, not wrapped
+  uint32_t sequence_ = 1;   // of group_
+  uint32_t lane_count_;     // lanes for all messages; behind them, perhaps, one for small ones
+  uint32_t next_lane_ = 0;  // among lanes that are equally loaded
+  size_t small_bytes_;      // 0: no message is small
   StripeLimits limits_;
   Group group_;
   std::array<SendLane, kMaxDataLanes> lanes_;
+  std::array<uint64_t, kMaxDataLanes> loads_{};  // under way or held, by lane
   std::array<Request, kRequests> requests_;
   std::array<uint16_t, kRequests> free_{};  // stack of free places in requests_
   uint32_t free_count_ = kRequests;

@@ -37,6 +37,8 @@ class SendLane {
   // Posts what waits, when the lane has little else to do. Call it after the last stripe of a
   // message.
   int post_if_idle() { return held_ == 0 || (bytes_ >= kBusyBytes && held_ < kHeld) ? 0 : post(); }
+  // Of the oldest stripe that is out.
+  uint32_t oldest_bytes() const { return out_[oldest_ % kSendDepth].bytes; }
   // The oldest stripe that is out has completed, by `now` of the tick clock.
   int complete_one(uint64_t now);
 
