@@ -34,8 +34,8 @@ struct SizeTimes {
 struct GridKey {
   std::string cluster;
   std::string collective;
-  int nodes = 0;
-  int ranks = 0;
+  int nodes = 0;  // 0: not stated
+  int ranks = 0;  // 0: not stated
 
   auto operator<=>(const GridKey&) const = default;
 };

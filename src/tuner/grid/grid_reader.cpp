@@ -36,6 +36,11 @@ bool parse(const std::string& text, Number& number) {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
+// An empty field leaves 0.
+bool parse_count(const std::string& text, int least, int& count) {
+  return text.empty() || (parse(text, count) && count >= least);
+}
+
 std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
@@ -82,11 +87,11 @@ Result<Row> read_row(const std::vector<std::string>& fields, const Places& place
   Row row;
   row.key.cluster = field(kCluster);
   row.key.collective = field(kCollective);
-  if (!parse(field(kNodes), row.key.nodes) || row.key.nodes < 1) {
-    return wrong(kNodes, "a number from 1");
+  if (!parse_count(field(kNodes), 1, row.key.nodes)) {
+    return wrong(kNodes, "a number from 1, or nothing where it is not stated");
   }
-  if (!parse(field(kRanks), row.key.ranks) || row.key.ranks < row.key.nodes) {
-    return wrong(kRanks, "a number not below that of the nodes");
+  if (!parse_count(field(kRanks), std::max(1, row.key.nodes), row.key.ranks)) {
+    return wrong(kRanks, "a number not below that of the nodes, or nothing");
   }
   if (!parse(field(kBytes), row.bytes) || row.bytes == 0) {
     return wrong(kBytes, "a number from 1");
@@ -106,23 +111,53 @@ Result<Row> read_row(const std::vector<std::string>& fields, const Places& place
   return row;
 }
 
-void keep_fastest(const Row& row, SizeTimes& times) {
-  if (row.is_default) {
-    if (!times.by_default || row.time_us < times.by_default->time_us) {
-      times.by_default = DefaultRun{row.choice, row.time_us};
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Every row of one size, before repeats are put together.
+struct Repeats {
+  std::map<Choice, std::vector<double>> forced;
+  std::map<Choice, std::vector<double>> by_default;
+
+  void add(const Row& row) {
+    (row.is_default ? by_default : forced)[row.choice].push_back(row.time_us);
+  }
+
+  SizeTimes together() const {
+    SizeTimes times;
+    for (const auto& [choice, repeats] : forced) {
+      times.time_us[choice] = median(repeats);
     }
-    return;
+    // Sources that disagree about what ran: the one with the most rows is believed.
+    const auto most = std::max_element(
+        by_default.begin(), by_default.end(),
+        [](const auto& one, const auto& other) { return one.second.size() < other.second.size(); });
+    if (most != by_default.end()) {
+      times.by_default = DefaultRun{most->first, median(most->second)};
+    }
+    return times;
   }
-  const auto [known, is_new] = times.time_us.try_emplace(row.choice, row.time_us);
-  if (!is_new) {
-    known->second = std::min(known->second, row.time_us);
+};
+
+using RawGrids = std::map<GridKey, std::map<uint64_t, Repeats>>;
+
+Grids put_together(const RawGrids& raw) {
+  Grids grids;
+  for (const auto& [key, sizes] : raw) {
+    for (const auto& [bytes, repeats] : sizes) {
+      grids[key][bytes] = repeats.together();
+    }
   }
+  return grids;
 }
 
 }  // namespace
 
 Result<Grids> read_grids(std::string_view text, std::string_view name) {
-  Grids grids;
+  RawGrids grids;
   Places places{};
   size_t columns = 0;
   for (size_t line_number = 1; !text.empty(); ++line_number) {
@@ -157,12 +192,12 @@ Result<Grids> read_grids(std::string_view text, std::string_view name) {
     if (!row) {
       return row.error();
     }
-    keep_fastest(*row, grids[row->key][row->bytes]);
+    grids[row->key][row->bytes].add(*row);
   }
   if (grids.empty()) {
     return mistake(std::string(name) + ": ", "has no measurement; give a file with rows");
   }
-  return grids;
+  return put_together(grids);
 }
 
 }  // namespace rocelane::tuner

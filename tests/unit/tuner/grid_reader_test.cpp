@@ -36,12 +36,37 @@ TEST(GridReader, KeepsForcedTimesAndTheDefaultApart) {
                                 "grid.csv");
   ASSERT_TRUE(grids.ok()) << grids.error().what;
   const Grid& grid = grids->at({"c", "AllReduce", 2, 16});
-  EXPECT_EQ(grid.at(4096).time_us.at({"RING", "LL", 4}), 45.5);
+  EXPECT_EQ(grid.at(4096).time_us.at({"RING", "LL", 4}), 47.75);
   ASSERT_TRUE(grid.at(4096).by_default.has_value());
   EXPECT_EQ(grid.at(4096).by_default->choice, (Choice{"TREE", "LL", 8}));
   EXPECT_EQ(grid.at(4096).by_default->time_us, 40);
   EXPECT_EQ(grid.at(8192).time_us.at({"TREE", "LL", 0}), 60);
   EXPECT_FALSE(grid.at(8192).by_default.has_value());
+}
+
+TEST(GridReader, TakesTheMedianOfRepeats) {
+  const auto grids = read_grids(kHeader +
+                                    "x,c,AllReduce,2,16,4096,RING,LL,4,90,forced\n"
+                                    "x,c,AllReduce,2,16,4096,RING,LL,4,10,forced\n"
+                                    "x,c,AllReduce,2,16,4096,RING,LL,4,50,forced\n"
+                                    "x,c,AllReduce,2,16,4096,TREE,LL,8,30,default\n"
+                                    "x,c,AllReduce,2,16,4096,RING,LL,8,20,default\n"
+                                    "x,c,AllReduce,2,16,4096,TREE,LL,8,40,default\n",
+                                "grid.csv");
+  ASSERT_TRUE(grids.ok()) << grids.error().what;
+  const SizeTimes& size = grids->begin()->second.at(4096);
+  EXPECT_EQ(size.time_us.at({"RING", "LL", 4}), 50);
+  EXPECT_EQ(size.by_default->choice, (Choice{"TREE", "LL", 8}));
+  EXPECT_EQ(size.by_default->time_us, 35);
+}
+
+TEST(GridReader, ReadsRowsThatDoNotStateNodesOrRanks) {
+  const auto grids = read_grids(
+      kHeader + "x,c,AllReduce,,8,4096,RING,,,90,forced\nx,c,AllReduce,2,,8,RING,,,9,f\n",
+      "grid.csv");
+  ASSERT_TRUE(grids.ok()) << grids.error().what;
+  EXPECT_TRUE(grids->contains({"c", "AllReduce", 0, 8}));
+  EXPECT_TRUE(grids->contains({"c", "AllReduce", 2, 0}));
 }
 
 TEST(GridReader, RefusesAWrongFileWithLineAndField) {
