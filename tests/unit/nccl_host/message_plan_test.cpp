@@ -41,6 +41,11 @@ TEST(Traffic, PairsTakeTurns) {
   EXPECT_THAT(routes_of(Traffic::kPair, 5), ElementsAre(Route{0, 1}, Route{2, 3}));
 }
 
+TEST(Traffic, AnExchangeGoesBothWaysWithinEachPair) {
+  EXPECT_THAT(routes_of(Traffic::kExchange, 5),
+              ElementsAre(Route{0, 1}, Route{1, 0}, Route{2, 3}, Route{3, 2}));
+}
+
 TEST(Traffic, ARingComesBack) {
   EXPECT_THAT(routes_of(Traffic::kRing, 3), ElementsAre(Route{0, 1}, Route{1, 2}, Route{2, 0}));
 }

@@ -87,7 +87,7 @@ TEST(Options, CountWarmUpOnTop) {
 TEST(Options, GetOneSentenceWhenWrong) {
   EXPECT_THAT(mistake({"--ranks", "1"}), HasSubstr("--ranks"));
   EXPECT_THAT(mistake({"--traffic", "star"}),
-              HasSubstr("'star' is unknown; allowed are all-to-all, pair, ring."));
+              HasSubstr("'star' is unknown; allowed are all-to-all, exchange, pair, ring."));
   EXPECT_EQ(mistake({"--sizes", "12Q"}),
             "--sizes '12Q' is not a size from 0 to 1G; write 64, 4K or 1M.");
   EXPECT_EQ(mistake({"--devices", "0"}),

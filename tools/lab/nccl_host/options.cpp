@@ -37,7 +37,10 @@ const std::map<std::string, std::optional<bool>> kFlushes{
 const std::map<std::string, Protocol> kProtocols{
     {"ll", Protocol::kLl}, {"ll128", Protocol::kLl128}, {"simple", Protocol::kSimple}};
 const std::map<std::string, Traffic> kTraffics{
-    {"pair", Traffic::kPair}, {"ring", Traffic::kRing}, {"all-to-all", Traffic::kAllToAll}};
+    {"pair", Traffic::kPair},
+    {"exchange", Traffic::kExchange},
+    {"ring", Traffic::kRing},
+    {"all-to-all", Traffic::kAllToAll}};
 const std::map<std::string, Mix> kMixes{{"ll", Mix::kLl},
                                         {"ll128", Mix::kLl128},
                                         {"simple", Mix::kSimple},

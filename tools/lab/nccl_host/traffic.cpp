@@ -5,7 +5,7 @@
 namespace rocelane::nccl_host {
 namespace {
 
-constexpr std::array kAll{Traffic::kPair, Traffic::kRing, Traffic::kAllToAll};
+constexpr std::array kAll{Traffic::kPair, Traffic::kExchange, Traffic::kRing, Traffic::kAllToAll};
 
 }  // namespace
 
@@ -13,6 +13,8 @@ std::string_view name_of(Traffic traffic) {
   switch (traffic) {
     case Traffic::kPair:
       return "pair";
+    case Traffic::kExchange:
+      return "exchange";
     case Traffic::kRing:
       return "ring";
     case Traffic::kAllToAll:
@@ -37,6 +39,11 @@ std::vector<Route> routes_of(Traffic traffic, int ranks) {
       case Traffic::kPair:
         if (from % 2 == 0 && from + 1 < ranks) {
           routes.push_back({from, from + 1});
+        }
+        break;
+      case Traffic::kExchange:
+        if (const int other = from % 2 == 0 ? from + 1 : from - 1; other < ranks) {
+          routes.push_back({from, other});
         }
         break;
       case Traffic::kRing:

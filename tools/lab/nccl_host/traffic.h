@@ -9,6 +9,7 @@ namespace rocelane::nccl_host {
 
 enum class Traffic : uint8_t {
   kPair,      // rank 2k sends to rank 2k + 1
+  kExchange,  // rank 2k and rank 2k + 1 send to each other
   kRing,      // every rank sends to the next
   kAllToAll,  // every rank sends to every other
 };
