@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kBatch = 16;
 constexpr int kBatchesAtMost = 4;  // others wait for their turn
-constexpr uint32_t kFirstEntries = 1024;
+// Enough for a few connections: every further queue is another poll in every round.
+constexpr uint32_t kFirstEntries = 4096;
 constexpr size_t kSeatsAtMost = 1U << 16;
 
 // wr_id: what its owner gave, above it the generation, above that the seat.
