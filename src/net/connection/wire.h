@@ -37,10 +37,11 @@ void write_text(std::array<char, N>& field, std::string_view text) {
   std::copy_n(text.begin(), std::min(text.size(), N - 1), field.begin());
 }
 
-// A peer's text ends up in our log: only printable characters, whatever was sent.
+// A peer's text ends up in our log: only printable characters, whatever was sent, and never more
+// than write_text writes.
 template <size_t N>
 std::string read_text(const std::array<char, N>& field) {
-  std::string text(field.begin(), std::find(field.begin(), field.end(), '\0'));
+  std::string text(field.begin(), std::find(field.begin(), field.end() - 1, '\0'));
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text;

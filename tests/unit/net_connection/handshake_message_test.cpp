@@ -102,6 +102,13 @@ TEST(HandshakeMessage, ARefusalKeepsItsSentenceEvenWhenItIsTooLong) {
   EXPECT_EQ(decode_refusal(body_of(message)), std::string(kRefusalBodyBytes - 1, 'x'));
 }
 
+TEST(HandshakeMessage, ATextThatFillsItsFieldIsReadAsFarAsOneCanBeWritten) {
+  const std::vector<std::byte> full(kRefusalBodyBytes, std::byte{'x'});
+  const std::string sentence = decode_refusal(full);
+  EXPECT_EQ(sentence, std::string(kRefusalBodyBytes - 1, 'x'));
+  EXPECT_EQ(decode_refusal(body_of(encode_refusal(sentence))), sentence);
+}
+
 TEST(HandshakeMessage, AForeignMagicIsNoHeaderButAForeignVersionIs) {
   auto message = encode_ready();
   message[4] = std::byte{9};
