@@ -58,11 +58,15 @@ inline constexpr size_t kMaxBodyBytes = kRefusalBodyBytes;
 struct LaneAddress {
   uint32_t queue_pair = 0;       // 24 bits
   uint32_t packet_sequence = 0;  // 24 bits
+
+  bool operator==(const LaneAddress&) const = default;
 };
 
 struct OfferedGid {
   Gid gid{};
   GidType type = GidType::kRoceV2;
+
+  bool operator==(const OfferedGid&) const = default;
 };
 
 // One end of a connection, as it describes itself to the other.
@@ -88,6 +92,8 @@ struct EndDescription {
   std::vector<LaneAddress> data_lanes;
   // The last data lane is for small messages alone, with this class. The sending end decides.
   std::optional<uint8_t> small_message_class;
+
+  bool operator==(const EndDescription&) const = default;
 };
 
 std::vector<std::byte> encode_proof(MessageType type, const Proof& proof);

@@ -1,8 +1,6 @@
 #include "net/transfer/send_channel.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <mutex>
 
 #include <endian.h>
@@ -13,24 +11,6 @@ namespace {
 
 constexpr uint32_t kLaneShift = 16;  // in ids: place of the request, then the lane
 constexpr uint32_t kSlotMask = (1U << kLaneShift) - 1;
-
-// The NIC may be writing the record while we read it, so every word is read once, in order, and the
-// digest decides.
-ClearToSend read_record(ClearToSend& source) {
-  std::array<uint64_t, sizeof(ClearToSend) / sizeof(uint64_t)> words;
-  auto* from = reinterpret_cast<uint64_t*>(&source);
-  for (size_t i = 0; i < words.size(); ++i) {
-    words[i] = std::atomic_ref(from[i]).load(std::memory_order_acquire);
-  }
-  ClearToSend record;
-  std::memcpy(&record, words.data(), sizeof(record));
-  return record;
-}
-
-bool is_record_of(const ClearToSend& record, uint32_t sequence, uint32_t index) {
-  return index_of(record) == index && count_of(record) <= kGroupedReceives &&
-         record.check == clear_to_send_check(record, sequence);
-}
 
 }  // namespace
 
@@ -66,23 +46,10 @@ bool SendChannel::read_group() {
   if (group_.count != 0) {
     return true;
   }
-  uint32_t count = 1;
-  for (uint32_t i = 0; i < count; ++i) {
-    const ClearToSend record = read_record(ring_[(cursor_ + i) % kClearToSendRecords]);
-    if (!is_record_of(record, sequence_, i) || (i > 0 && count_of(record) != count)) {
-      return false;
-    }
-    count = count_of(record);
-    group_.records[i] = record;
-  }
-  // The receiver writes here again only after the data of this group have come.
-  for (uint32_t i = 0; i < count; ++i) {
-    std::atomic_ref(ring_[(cursor_ + i) % kClearToSendRecords].check)
-        .store(0, std::memory_order_relaxed);
-  }
-  group_.count = count;
+  const ClearToSendRing ring(ring_, kClearToSendRecords);
+  group_.count = take_group(ring, cursor_, sequence_, group_.records);
   group_.claimed = 0;
-  return true;
+  return group_.count != 0;
 }
 
 const ClearToSend* SendChannel::claim(uint32_t tag) {

@@ -17,6 +17,7 @@
 #include "net/connection/established_connection.h"
 #include "net/transfer/channel_failure.h"
 #include "net/transfer/channel_recorders.h"
+#include "net/transfer/clear_to_send_ring.h"
 #include "net/transfer/lane_choice.h"
 #include "net/transfer/request.h"
 #include "net/transfer/request_watch.h"
@@ -56,7 +57,7 @@ class SendChannel final : verbs::CompletionSink {
 
   // The oldest grouped receive with buffers still unclaimed.
   struct Group {
-    std::array<ClearToSend, kGroupedReceives> records{};
+    ClearToSendGroup records{};
     uint32_t count = 0;    // 0: it has not come
     uint32_t claimed = 0;  // bit mask
   };
