@@ -24,11 +24,8 @@ std::string_view ReceiveGroup::add(const StripeImmediate& stripe, uint32_t bytes
     return "a stripe beyond its message";
   }
   Message& message = messages_.at(stripe.buffer);
-  if (message.stripes == 0) {
-    message.stripes = stripe.stripes;
-    message.missing = stripe.stripes;
-  }
-  if (message.stripes != stripe.stripes) {
+  const bool is_first = message.stripes == 0;
+  if (!is_first && message.stripes != stripe.stripes) {
     return "two stripes of one message that disagree about their number";
   }
   if (message.arrived.test(stripe.stripe)) {
@@ -36,6 +33,10 @@ std::string_view ReceiveGroup::add(const StripeImmediate& stripe, uint32_t bytes
   }
   if (message.bytes + bytes > message.capacity) {
     return "more bytes than the buffer holds";
+  }
+  if (is_first) {
+    message.stripes = stripe.stripes;
+    message.missing = stripe.stripes;
   }
   message.arrived.set(stripe.stripe);
   message.bytes += bytes;

@@ -18,7 +18,8 @@ class ReceiveGroup {
   void start(uint32_t buffers, const std::array<uint32_t, kGroupedReceives>& capacities,
              uint32_t epoch);
 
-  // One stripe of `bytes` has arrived. Empty, or what is wrong with the peer's claim.
+  // One stripe of `bytes` has arrived. Empty, or what is wrong with the peer's claim, which
+  // then counts for nothing.
   [[nodiscard]] std::string_view add(const StripeImmediate& stripe, uint32_t bytes);
 
   bool is_finished() const { return unfinished_ == 0; }

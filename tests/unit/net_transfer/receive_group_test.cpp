@@ -49,6 +49,13 @@ TEST(ReceiveGroup, RefusesMoreBytesThanWereAnnounced) {
   EXPECT_NE(group.add(stripe(0, 1, 2), 41), "");
 }
 
+TEST(ReceiveGroup, ARefusedStripeCountsForNothing) {
+  ReceiveGroup group = group_of(1);
+  EXPECT_NE(group.add(stripe(0, 0, 3), 101), "");
+  EXPECT_EQ(group.add(stripe(0, 0, 1), 100), "");
+  EXPECT_TRUE(group.is_finished());
+}
+
 TEST(ReceiveGroup, RefusesABufferThatWasNotAnnounced) {
   ReceiveGroup group = group_of(2);
   EXPECT_NE(group.add(stripe(2, 0, 1), 1), "");
