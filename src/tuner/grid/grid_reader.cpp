@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/settings_names.h"
 #include "tuner/grid/csv_line.h"
 
 namespace rocelane::tuner {
@@ -49,7 +50,7 @@ std::string upper(std::string text) {
 
 // Where a sentence about a mistake begins: "grid.csv:12: ".
 std::string place(std::string_view name, size_t line) {
-  return std::string(name) + ":" + std::to_string(line) + ": ";
+  return shown(name) + ":" + std::to_string(line) + ": ";
 }
 
 Error mistake(const std::string& where, const std::string& what) {
@@ -81,7 +82,7 @@ Result<Row> read_row(const std::vector<std::string>& fields, const Places& place
                      const std::string& where) {
   const auto field = [&](Column column) -> const std::string& { return fields[places[column]]; };
   const auto wrong = [&](Column column, const char* expected) {
-    return mistake(where, std::string(kColumnNames[column]) + " is \"" + field(column) +
+    return mistake(where, std::string(kColumnNames[column]) + " is \"" + shown(field(column)) +
                               "\" instead of " + expected);
   };
   Row row;
@@ -195,7 +196,7 @@ Result<Grids> read_grids(std::string_view text, std::string_view name) {
     grids[row->key][row->bytes].add(*row);
   }
   if (grids.empty()) {
-    return mistake(std::string(name) + ": ", "has no measurement; give a file with rows");
+    return mistake(shown(name) + ": ", "has no measurement; give a file with rows");
   }
   return put_together(grids);
 }

@@ -86,6 +86,8 @@ TEST(GridReader, RefusesAWrongFileWithLineAndField) {
        }) {
     EXPECT_THAT(refusal(kHeader + each.row), HasSubstr(each.says)) << each.row;
   }
+  EXPECT_THAT(refusal(kHeader + "x,c,AllReduce,2,16,4\x1b[31m,RING,LL,1,5,forced"),
+              HasSubstr("bytes is \"4?[31m\" instead of"));
   EXPECT_THAT(refusal("cluster,nodes\n"),
               HasSubstr("grid.csv:1: the column collective is missing"));
   EXPECT_THAT(refusal(kHeader), HasSubstr("has no measurement"));
