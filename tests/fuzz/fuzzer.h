@@ -55,10 +55,15 @@ inline std::string_view as_text(const uint8_t* data, size_t size) {
                    : std::string_view(reinterpret_cast<const char*>(data), size);
 }
 
-// Fit for one line of a log.
+// Fit for one line of a log. Beyond ASCII only the ellipsis, which we write ourselves.
 inline bool is_one_printable_line(std::string_view text) {
-  for (const char c : text) {
-    if (c < ' ' || c > '~') {
+  constexpr std::string_view kEllipsis = "…";
+  while (!text.empty()) {
+    if (text.starts_with(kEllipsis)) {
+      text.remove_prefix(kEllipsis.size());
+    } else if (text.front() >= ' ' && text.front() <= '~') {
+      text.remove_prefix(1);
+    } else {
       return false;
     }
   }
