@@ -50,10 +50,20 @@ class CompletionHub : public std::enable_shared_from_this<CompletionHub> {
   // Whether nobody has polled since the caller was last told no. `seen` belongs to the caller: of
   // all that ask in turn, one a round is told yes, and who asks twice is.
   bool is_poll_due(uint32_t& seen) const {
+    if (has_been_polled(seen)) {
+      return false;
+    }
+    ++seen;  // who is told yes polls
+    return true;
+  }
+  // False changes nothing, so that is_poll_due may be asked afterwards.
+  bool has_been_polled(uint32_t& seen) const {
     const uint32_t polls = polls_.load(std::memory_order_relaxed);
-    const bool due = seen == polls;
-    seen = due ? polls + 1 : polls;  // who is told yes polls
-    return due;
+    if (seen == polls) {
+      return false;
+    }
+    seen = polls;
+    return true;
   }
 
  private:

@@ -306,6 +306,8 @@ Result<Request*> flush(ReceiveConnection& connection, std::span<const FlushBuffe
                                    key_of(last->registration));
 }
 
+bool is_waiting(const Request& request) { return request.watch->is_waiting(request); }
+
 Outcome test(Request& request, int* sizes) {
   return request.kind == RequestKind::kSend ? request.sender->test(request, sizes)
                                             : request.receiver->test(request, sizes);

@@ -98,6 +98,9 @@ struct FlushBuffer {
 };
 Result<Request*> flush(ReceiveConnection& connection, std::span<const FlushBuffer> buffers);
 
+// True: test would say kPending. Cheaper than finding out by test, which says whatever is to be
+// said.
+bool is_waiting(const Request& request);
 // `sizes` may be nullptr; when the request has ended a send fills one entry, a receive one per
 // buffer. After kFailed why_failed tells the Error.
 Outcome test(Request& request, int* sizes);

@@ -44,10 +44,12 @@ ReceiveChannel::ReceiveChannel(std::unique_ptr<EstablishedConnection> connection
       recorders_(std::move(recorders)) {
   for (uint32_t i = 0; i < kReceiveSlots; ++i) {
     requests_[i].receiver = this;
+    requests_[i].watch = &watch_;
     requests_[i].slot = i;
   }
   for (uint32_t i = 0; i < kFlushes; ++i) {
     flushes_[i].receiver = this;
+    flushes_[i].watch = &watch_;
     flushes_[i].slot = i;
   }
   connection_->lanes->completions().set_sink(this);

@@ -10,6 +10,7 @@ namespace rocelane::net {
 
 class SendChannel;
 class ReceiveChannel;
+class RequestWatch;
 
 enum class RequestKind : uint8_t { kFree, kSend, kReceive, kFlush };
 
@@ -22,6 +23,7 @@ class Request {
   uint64_t bytes = 0;                  // send
   SendChannel* sender = nullptr;       // of a send
   ReceiveChannel* receiver = nullptr;  // of a receive or a flush
+  RequestWatch* watch = nullptr;       // its channel's
 
   // The caller holds the hub's lock, as everybody who changes it.
   void one_part_less() {

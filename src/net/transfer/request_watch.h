@@ -22,6 +22,13 @@ class RequestWatch {
 
   verbs::CompletionHub& hub() const { return hub_; }
 
+  // Whether there is nothing to be done about the request yet, as most calls find: it misses parts,
+  // and somebody has polled in this round. No asks for look(). Without the hub's lock.
+  bool is_waiting(const Request& request) {
+    return request.pending.load(std::memory_order_relaxed) != 0 && !failure_.has_failed() &&
+           hub_.has_been_polled(seen_polls_);
+  }
+
   // Without the hub's lock: takes what has come, of whatever request, unless somebody else has
   // looked in this round. Whoever is told that the request has ended alone uses it from then on.
   Outcome look(const Request& request) {

@@ -26,6 +26,7 @@ SendChannel::SendChannel(std::unique_ptr<EstablishedConnection> connection,
   verbs::CompletionPlace& place = connection_->lanes->completions();
   for (uint32_t i = 0; i < kRequests; ++i) {
     requests_[i].sender = this;
+    requests_[i].watch = &watch_;
     requests_[i].slot = i;
     free_[i] = static_cast<uint16_t>(kRequests - 1 - i);
   }
@@ -34,6 +35,7 @@ SendChannel::SendChannel(std::unique_ptr<EstablishedConnection> connection,
                       place.work_id(work_kind::kData | lane << kLaneShift),
                       std::move(recorders.lanes[lane]));
   }
+  await_next_group();
   place.set_sink(this);
 }
 
@@ -48,8 +50,17 @@ bool SendChannel::read_group() {
   }
   const ClearToSendRing ring(ring_, kClearToSendRecords);
   group_.count = take_group(ring, cursor_, sequence_, group_.records);
+  if (group_.count == 0) {
+    return false;
+  }
   group_.claimed = 0;
-  return group_.count != 0;
+  awaited_ = &group_.count;
+  return true;
+}
+
+void SendChannel::await_next_group() {
+  group_.count = 0;
+  awaited_ = &ring_[cursor_ % kClearToSendRecords].check;
 }
 
 const ClearToSend* SendChannel::claim(uint32_t tag) {
@@ -65,7 +76,7 @@ void SendChannel::note_claimed(uint32_t index) {
   group_.claimed |= 1U << index;
   if (group_.claimed == (1U << group_.count) - 1) {
     cursor_ += group_.count;
-    group_.count = 0;
+    await_next_group();
     ++sequence_;
   }
 }

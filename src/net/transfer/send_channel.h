@@ -38,9 +38,7 @@ class SendChannel final : verbs::CompletionSink {
   // False: send would return nullptr, for the receiver has not said where. NCCL asks far more often
   // than it sends, and this costs next to nothing. For the thread that sends.
   bool may_send() const {
-    return group_.count != 0 || failure_.has_failed() ||
-           std::atomic_ref(ring_[cursor_ % kClearToSendRecords].check)
-                   .load(std::memory_order_relaxed) != 0;
+    return failure_.has_failed() || std::atomic_ref(*awaited_).load(std::memory_order_relaxed) != 0;
   }
   // nullptr: the receiver has not said where, or too much is under way; ask again.
   Result<Request*> send(const void* data, size_t bytes, uint32_t tag, uint32_t local_key);
@@ -78,6 +76,7 @@ class SendChannel final : verbs::CompletionSink {
   bool read_group();
   const ClearToSend* claim(uint32_t tag);
   void note_claimed(uint32_t index);
+  void await_next_group();
   bool lanes_have_room(uint32_t stripes) const;
   bool is_small(size_t bytes) const { return bytes < small_bytes_; }
   std::span<const uint64_t> loads() const { return {loads_.data(), lane_count_}; }
@@ -99,6 +98,7 @@ class SendChannel final : verbs::CompletionSink {
   size_t small_bytes_;      // 0: no message is small
   StripeLimits limits_;
   Group group_;
+  uint32_t* awaited_ = nullptr;  // 0 as long as there is nowhere to send to
   std::array<SendLane, kMaxDataLanes> lanes_;
   std::array<uint64_t, kMaxDataLanes> loads_{};  // under way or held, by lane
   std::array<Request, kRequests> requests_;
