@@ -35,7 +35,7 @@ TEST(BenchOptions, WithoutAnyMeasureSizesOfRocelane) {
   const Result<Options> options = read({});
   ASSERT_TRUE(options) << options.error().what;
   EXPECT_EQ(options->net.plugin, "rocelane");
-  EXPECT_EQ(options->work, Work::kSizes);
+  EXPECT_EQ(options->subject, Subject::kSizes);
   EXPECT_FALSE(options->rival);
   EXPECT_FALSE(options->lanes);
   EXPECT_EQ(options->window, 8);
@@ -60,16 +60,16 @@ TEST(BenchOptions, AreReadAsWritten) {
 TEST(BenchOptions, NameOtherMeasurements) {
   const Result<Options> idle = read({"--idle", "256", "--counts"});
   ASSERT_TRUE(idle) << idle.error().what;
-  EXPECT_EQ(idle->work, Work::kIdle);
+  EXPECT_EQ(idle->subject, Subject::kIdle);
   EXPECT_EQ(idle->connections, 256);
   const Result<Options> set_up = read({"--setup", "512"});
   ASSERT_TRUE(set_up) << set_up.error().what;
-  EXPECT_EQ(set_up->work, Work::kSetUp);
+  EXPECT_EQ(set_up->subject, Subject::kSetUp);
   EXPECT_EQ(set_up->connections, 512);
   const Result<Options> spread =
       read({"--spread", "100", "--fabric", some_file(), "--traffic", "all-to-all"});
   ASSERT_TRUE(spread) << spread.error().what;
-  EXPECT_EQ(spread->work, Work::kSpread);
+  EXPECT_EQ(spread->subject, Subject::kSpread);
   EXPECT_EQ(spread->seeds, 100);
   EXPECT_EQ(spread->messages, 2000);
   EXPECT_EQ(spread->traffic, nccl_host::Traffic::kAllToAll);

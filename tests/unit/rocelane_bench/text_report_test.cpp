@@ -79,13 +79,13 @@ TEST(BenchTable, ShowsRoundsSetUpAndSpread) {
     net.fullest_to_mean = {1.25, 1.5, 1.75};
   }
   Options options = options_of_sizes();
-  options.work = Work::kIdle;
+  options.subject = Subject::kIdle;
   EXPECT_THAT(text_report(options, report), ContainsRegex("receives nobody sends to +100 +100"));
   EXPECT_THAT(text_report(options, report), ContainsRegex("polls +8.000 +8.000 +1.00\n"));
-  options.work = Work::kSetUp;
+  options.subject = Subject::kSetUp;
   EXPECT_THAT(text_report(options, report), ContainsRegex("set-up of all, ms +250.0 +250.0"));
   EXPECT_THAT(text_report(options, report), ContainsRegex("shared memory, KiB +1.0 +1.0"));
-  options.work = Work::kSpread;
+  options.subject = Subject::kSpread;
   options.seeds = 3;
   EXPECT_THAT(text_report(options, report), ContainsRegex("median of the seeds +1.500 +1.500"));
   EXPECT_THAT(text_report(options, report), ContainsRegex("the worst +1.750 +1.750"));

@@ -27,14 +27,14 @@ Result<std::optional<std::string>> read_fabric(const std::string& path) {
 }
 
 Status measure_what_is_asked(Referee& referee) {
-  switch (referee.options().work) {
-    case Work::kSizes:
+  switch (referee.options().subject) {
+    case Subject::kSizes:
       return measure_sizes(referee);
-    case Work::kIdle:
+    case Subject::kIdle:
       return measure_idle(referee);
-    case Work::kSetUp:
+    case Subject::kSetUp:
       return measure_set_up(referee);
-    case Work::kSpread:
+    case Subject::kSpread:
       return measure_spread(referee);
   }
   return {};

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include <nlohmann/json.hpp>
 #include <sys/socket.h>
 
 namespace rocelane::bench {

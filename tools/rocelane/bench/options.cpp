@@ -123,10 +123,10 @@ Result<size_t> size_of(const std::string& option, const std::string& word) {
 Status read_sizes(const CommandLine& line, Options& options) {
   std::vector<std::string> words = line.sizes;
   if (words.empty()) {
-    words =
-        options.work == Work::kSpread ? std::vector<std::string>{kUsualSpreadSize} : kUsualSizes;
+    words = options.subject == Subject::kSpread ? std::vector<std::string>{kUsualSpreadSize}
+                                                : kUsualSizes;
   }
-  if (options.work == Work::kSpread && words.size() != 1) {
+  if (options.subject == Subject::kSpread && words.size() != 1) {
     return wrong("--spread sends messages of one size: name one with --sizes.");
   }
   for (const std::string& word : words) {
@@ -152,13 +152,13 @@ Status choose_work(const CommandLine& line, Options& options) {
     return wrong("--idle, --setup and --spread are different measurements: ask for one of them.");
   }
   if (line.idle > 0) {
-    options.work = Work::kIdle;
+    options.subject = Subject::kIdle;
     options.connections = line.idle;
   } else if (line.set_up > 0) {
-    options.work = Work::kSetUp;
+    options.subject = Subject::kSetUp;
     options.connections = line.set_up;
   } else if (line.spread > 0) {
-    options.work = Work::kSpread;
+    options.subject = Subject::kSpread;
     options.seeds = line.spread;
   }
   return {};
@@ -180,8 +180,8 @@ Status check_together(const Options& options) {
         "--rails chooses devices by itself: name them with --devices, as in "
         "soft_0+soft_1,soft_2+soft_3, or leave --devices out.");
   }
-  const bool can_count =
-      options.work == Work::kIdle || (options.work == Work::kSizes && !options.load_bytes);
+  const bool can_count = options.subject == Subject::kIdle ||
+                         (options.subject == Subject::kSizes && !options.load_bytes);
   if (options.counts && !can_count) {
     return wrong(
         "--counts counts messages of --sizes, or rounds of --idle: leave --setup, "
@@ -190,18 +190,19 @@ Status check_together(const Options& options) {
   if (!options.profiles.empty() && !options.counts) {
     return wrong("--profiles keeps what --counts measures: add --counts.");
   }
-  if (options.load_bytes && options.work != Work::kSizes) {
+  if (options.load_bytes && options.subject != Subject::kSizes) {
     return wrong(
         "--under-load measures latency of --sizes: leave --idle, --setup and --spread "
         "out.");
   }
-  if (options.work == Work::kSpread && (options.fabric_file.empty() || !options.devices.empty())) {
+  if (options.subject == Subject::kSpread &&
+      (options.fabric_file.empty() || !options.devices.empty())) {
     return wrong(
         "--spread needs a fabric with --fabric and uses all its devices: leave --devices "
         "out.");
   }
   if (!options.fabric_file.empty() &&
-      (options.work == Work::kIdle || options.work == Work::kSetUp)) {
+      (options.subject == Subject::kIdle || options.subject == Subject::kSetUp)) {
     return wrong(
         "--idle and --setup cost the processor's time, which a fabric does not change: "
         "leave --fabric out.");
@@ -231,9 +232,9 @@ Result<Options> interpret(const CommandLine& line) {
   if (const Status chosen = choose_work(line, options); !chosen) {
     return chosen.error();
   }
-  options.messages = line.messages > 0               ? line.messages
-                     : options.work == Work::kSpread ? kSpreadMessages
-                                                     : kCountedMessages;
+  options.messages = line.messages > 0                     ? line.messages
+                     : options.subject == Subject::kSpread ? kSpreadMessages
+                                                           : kCountedMessages;
   if (const Status read = read_sizes(line, options); !read) {
     return read.error();
   }

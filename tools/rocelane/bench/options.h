@@ -17,7 +17,7 @@ class App;
 
 namespace rocelane::bench {
 
-enum class Work : uint8_t {
+enum class Subject : uint8_t {
   kSizes,   // latency, bandwidth and message rate by size
   kIdle,    // rounds over connections without work
   kSetUp,   // time and memory to set connections up
@@ -27,7 +27,7 @@ enum class Work : uint8_t {
 struct Options {
   nccl_host::NetChoice net;
   std::optional<std::string> rival;  // "ib", or a plugin; none: one net alone
-  Work work = Work::kSizes;
+  Subject subject = Subject::kSizes;
 
   // Where messages go.
   std::vector<std::string> devices;  // of both ends; "a+b" is a and b as one

@@ -1,5 +1,7 @@
 #include "bench/request.h"
 
+#include <nlohmann/json.hpp>
+
 namespace rocelane::bench {
 namespace {
 

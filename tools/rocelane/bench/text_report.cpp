@@ -32,7 +32,7 @@ std::string describe_nets(const Options& options, const Report& report) {
     text += fmt::format("# {}: table v{} of {}\n", net.net.net, net.net.abi, net.net.path);
   }
   if (report.nets.size() > 1) {
-    const bool both_alive = options.work == Work::kSizes || options.work == Work::kIdle;
+    const bool both_alive = options.subject == Subject::kSizes || options.subject == Subject::kIdle;
     text += fmt::format("# each in a process of its own, {}, measured in turn\n",
                         both_alive ? "both alive" : "new for every repeat");
   }
@@ -43,8 +43,8 @@ std::string describe_places(const Options& options, const Report& report) {
   const std::vector<std::string>& places = report.nets.front().net.places;
   std::string text = places.size() == 2 ? fmt::format("# {} to {}", places[0], places[1])
                                         : fmt::format("# {} devices", places.size());
-  const int connections =
-      options.work == Work::kSpread ? report.nets.front().net.connections : options.connections;
+  const int connections = options.subject == Subject::kSpread ? report.nets.front().net.connections
+                                                              : options.connections;
   text += fmt::format(", {} connection{}, window {}", connections, connections == 1 ? "" : "s",
                       options.window);
   if (options.lanes) {
@@ -286,15 +286,15 @@ std::string table_of_spread(const Options& options, const Report& report) {
 
 std::string text_report(const Options& options, const Report& report) {
   std::string text = describe_nets(options, report) + describe_places(options, report);
-  switch (options.work) {
-    case Work::kSizes:
+  switch (options.subject) {
+    case Subject::kSizes:
       text += table_of_sizes(options, report);
       return options.counts ? text + tables_of_counts(options, report) : text;
-    case Work::kIdle:
+    case Subject::kIdle:
       return text + table_of_idle(options, report);
-    case Work::kSetUp:
+    case Subject::kSetUp:
       return text + table_of_set_up(report);
-    case Work::kSpread:
+    case Subject::kSpread:
       return text + table_of_spread(options, report);
   }
   return text;

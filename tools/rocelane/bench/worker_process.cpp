@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
