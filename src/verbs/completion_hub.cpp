@@ -24,59 +24,68 @@ constexpr int kSeatShift = 48;
 
 }  // namespace
 
-std::shared_ptr<CompletionHub> CompletionHub::create(ibv_context* context) {
-  return std::shared_ptr<CompletionHub>(new CompletionHub(context));
+std::shared_ptr<CompletionHub> CompletionHub::create() {
+  return std::shared_ptr<CompletionHub>(new CompletionHub);
 }
 
 void CompletionHub::wait() { ::sched_yield(); }
 
-Result<size_t> CompletionHub::find_queue(uint32_t entries) {
+Result<size_t> CompletionHub::find_queue(const CompletionRoom& room) {
+  const uint32_t entries = room.entries;
+  uint32_t newest_capacity = 0;  // of this device
   for (size_t i = 0; i < queues_.size(); ++i) {
+    if (queues_[i]->context != room.context) {
+      continue;
+    }
     if (queues_[i]->capacity - queues_[i]->used >= entries) {
       return i;
     }
+    newest_capacity = queues_[i]->capacity;
   }
   // Each queue is twice as large as the one before: few of them, and little memory for few
   // connections.
   const uint32_t wished =
-      std::max(entries, queues_.empty() ? kFirstEntries : 2 * queues_.back()->capacity);
-  auto created = create_completion_queue(context_, static_cast<int>(wished));
+      std::max(entries, newest_capacity == 0 ? kFirstEntries : 2 * newest_capacity);
+  auto created = create_completion_queue(room.context, static_cast<int>(wished));
   if (!created && wished > entries) {
-    created = create_completion_queue(context_, static_cast<int>(entries));
+    created = create_completion_queue(room.context, static_cast<int>(entries));
   }
   if (!created) {
     return std::move(created).error();
   }
   auto queue = std::make_unique<Queue>();
+  queue->context = room.context;
   queue->capacity = static_cast<uint32_t>(created->get()->cqe);
   queue->queue = std::move(*created);
   queues_.push_back(std::move(queue));
   return queues_.size() - 1;
 }
 
-Result<CompletionPlace> CompletionHub::enter(uint32_t entries) {
+Result<CompletionPlace> CompletionHub::enter(std::span<const CompletionRoom> rooms) {
   const std::lock_guard held(*this);
-  const Result<size_t> index = find_queue(entries);
-  if (!index) {
-    return index.error();
+  CompletionPlace place;
+  for (const CompletionRoom& room : rooms) {
+    const Result<size_t> index = find_queue(room);
+    if (!index) {
+      give_back(place);
+      return index.error();
+    }
+    Queue& queue = *queues_[*index];
+    queue.used += room.entries;
+    place.shares_.push_back({queue.queue.get(), *index, room.entries});
   }
   auto seat =
       std::find_if(seats_.begin(), seats_.end(), [](const Seat& each) { return !each.taken; });
   if (seat == seats_.end()) {
     if (seats_.size() == kSeatsAtMost) {
+      give_back(place);
       return Error{ErrorCode::kSystem, "one thread has more than 65536 connections"};
     }
     seat = seats_.insert(seats_.end(), Seat{});
   }
   seat->taken = true;
   ++seat->generation;
-  Queue& queue = *queues_[*index];
-  queue.used += entries;
-  CompletionPlace place;
   place.hub_ = shared_from_this();
-  place.queue_ = queue.queue.get();
-  place.queue_index_ = *index;
-  place.entries_ = entries;
   place.seat_ = static_cast<uint32_t>(seat - seats_.begin());
   place.tag_ = static_cast<uint64_t>(place.seat_) << kSeatShift |
                static_cast<uint64_t>(seat->generation) << kGenerationShift;
@@ -119,16 +128,20 @@ void CompletionHub::leave(const CompletionPlace& place) {
   Seat& seat = seats_[place.seat_];
   seat.sink = nullptr;
   seat.taken = false;
-  queues_[place.queue_index_]->used -= place.entries_;
+  give_back(place);
+}
+
+void CompletionHub::give_back(const CompletionPlace& place) {
+  for (const CompletionPlace::Share& share : place.shares_) {
+    queues_[share.queue_index]->used -= share.entries;
+  }
 }
 
 CompletionPlace::CompletionPlace(CompletionPlace&& other) noexcept { *this = std::move(other); }
 
 CompletionPlace& CompletionPlace::operator=(CompletionPlace&& other) noexcept {
   std::swap(hub_, other.hub_);
-  std::swap(queue_, other.queue_);
-  std::swap(queue_index_, other.queue_index_);
-  std::swap(entries_, other.entries_);
+  std::swap(shares_, other.shares_);
   std::swap(seat_, other.seat_);
   std::swap(tag_, other.tag_);
   return *this;

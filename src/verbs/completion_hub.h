@@ -1,11 +1,13 @@
 #pragma once
 
-// One completion queue for all connections that one thread drives, so that a round over hundreds of
-// idle ones costs one poll. Who takes a completion is written in its work request's wr_id.
+// One completion queue a device for all connections that one thread drives, so that a round over
+// hundreds of idle ones costs one poll. Who takes a completion is written in its work request's
+// wr_id.
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include <infiniband/verbs.h>
@@ -28,14 +30,21 @@ class CompletionSink {
 
 class CompletionPlace;
 
+// Completions of queue pairs of one device that may be there at one time.
+struct CompletionRoom {
+  ibv_context* context = nullptr;
+  uint32_t entries = 0;
+};
+
 // Lockable: whoever posts work, or changes what a sink changes, holds it. It is meant to be used by
 // one thread, with which another one rarely meets; so waiting is spinning. Outlives its places.
 class CompletionHub : public std::enable_shared_from_this<CompletionHub> {
  public:
-  static std::shared_ptr<CompletionHub> create(ibv_context* context);
+  static std::shared_ptr<CompletionHub> create();
 
-  // Room for `entries` completions at one time. ENOMEM of the device is an error.
-  Result<CompletionPlace> enter(uint32_t entries);
+  // One place with all of these rooms; of each device there may be several. ENOMEM of a device is
+  // an error.
+  Result<CompletionPlace> enter(std::span<const CompletionRoom> rooms);
 
   void lock() {
     while (locked_.exchange(true, std::memory_order_acquire)) {
@@ -70,6 +79,7 @@ class CompletionHub : public std::enable_shared_from_this<CompletionHub> {
   friend class CompletionPlace;
 
   struct Queue {
+    ibv_context* context = nullptr;
     CompletionQueue queue;
     uint32_t capacity = 0;
     uint32_t used = 0;
@@ -80,13 +90,13 @@ class CompletionHub : public std::enable_shared_from_this<CompletionHub> {
     bool taken = false;
   };
 
-  explicit CompletionHub(ibv_context* context) : context_(context) {}
+  CompletionHub() = default;
   static void wait();
-  Result<size_t> find_queue(uint32_t entries);
+  Result<size_t> find_queue(const CompletionRoom& room);
+  void give_back(const CompletionPlace& place);
   void hand_out(const ibv_wc& completion, uint64_t now);
   void leave(const CompletionPlace& place);
 
-  ibv_context* context_;
   const TickClock& clock_ = TickClock::instance();
   std::atomic<bool> locked_{false};
   std::atomic<uint32_t> polls_{0};
@@ -102,7 +112,8 @@ class CompletionPlace {
   CompletionPlace& operator=(CompletionPlace&& other) noexcept;
   ~CompletionPlace();
 
-  ibv_cq* queue() const { return queue_; }
+  // Of room number `room`, as they were given.
+  ibv_cq* queue(size_t room = 0) const { return shares_[room].queue; }
   CompletionHub& hub() const { return *hub_; }
   uint64_t work_id(uint32_t id) const { return tag_ | id; }
 
@@ -113,10 +124,14 @@ class CompletionPlace {
  private:
   friend class CompletionHub;
 
+  struct Share {
+    ibv_cq* queue = nullptr;
+    size_t queue_index = 0;
+    uint32_t entries = 0;
+  };
+
   std::shared_ptr<CompletionHub> hub_;
-  ibv_cq* queue_ = nullptr;
-  size_t queue_index_ = 0;
-  uint32_t entries_ = 0;
+  std::vector<Share> shares_;  // by room
   uint32_t seat_ = 0;
   uint64_t tag_ = 0;
 };

@@ -149,8 +149,8 @@ TEST_F(BadInput, APeerThatFallsSilentInTheMiddleIsGivenUp) {
   auto ports = net::open_ports(default_settings());
   ASSERT_TRUE(ports.ok()) << ports.error().what;
   net::EndFacts facts;
-  facts.port = ports->ports.front();
-  facts.completions = verbs::CompletionHub::create(facts.port->context());
+  facts.ports = {ports->ports.front()};
+  facts.completions = verbs::CompletionHub::create();
   facts.settings = std::make_shared<const Settings>(default_settings());
   facts.set_up_address.address = {127, 0, 0, 1};
   net::ListenHandle handle;

@@ -41,10 +41,8 @@ std::optional<net::Message> HandshakePeer::receive(const std::function<void()>& 
 net::EndDescription HandshakePeer::plausible_description(const net::Gid& gid) {
   net::EndDescription description;
   description.host = "host-of-the-test";
-  description.device = "rxe9";
   description.process_id = 1;
-  description.gids = {{gid, net::GidType::kRoceV2}};
-  description.max_message_bytes = 8U << 20U;
+  description.ports = {{"rxe9", 1, 3, {{gid, net::GidType::kRoceV2}}, 8U << 20U}};
   description.clear_to_send_address = 4096;
   description.clear_to_send_key = 1;
   description.control_lane = {17, 1};

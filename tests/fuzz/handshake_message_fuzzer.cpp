@@ -18,10 +18,8 @@ using Bytes = std::span<const std::byte>;
 EndDescription small_description() {
   EndDescription description;
   description.host = "host-a";
-  description.device = "mlx5_0";
   description.process_id = 4711;
-  description.gids = {{net::Gid{1, 2, 3}, net::GidType::kRoceV2}};
-  description.max_message_bytes = 1U << 30U;
+  description.ports = {{"mlx5_0", 1, 3, {{net::Gid{1, 2, 3}, net::GidType::kRoceV2}}, 1U << 30U}};
   description.control_lane = {0x11, 0x22};
   description.data_lanes = {{0x33, 0x44}};
   return description;
@@ -30,15 +28,14 @@ EndDescription small_description() {
 EndDescription large_description() {
   EndDescription description = small_description();
   description.host = std::string(63, 'h');
-  description.device = std::string(63, 'd');
-  description.mtu = 5;
-  description.gids.assign(net::kMaxOfferedGids, {net::Gid{4, 5, 6}, net::GidType::kRoceV1});
-  description.peer_gid_choice = 3;
+  net::OfferedPort port{std::string(31, 'd'), 2, 5, {}, 4096};
+  port.gids.assign(net::kMaxOfferedGids, {net::Gid{4, 5, 6}, net::GidType::kRoceV1});
+  description.ports.assign(net::kMostRails, port);
   description.data_class_explicit = true;
   description.control_class_explicit = true;
   description.clear_to_send_address = 0x7f0000001000;
   description.clear_to_send_key = 0xabcd;
-  description.data_lanes.assign(net::kMaxDataLanes, {0xffffff, 0xffffff});
+  description.data_lanes.assign(net::kMaxDataLanes, {0xffffff, 0xffffff, 7, 3, 3});
   description.small_message_class = 184;
   return description;
 }
@@ -48,8 +45,21 @@ Input as_input(const std::vector<std::byte>& message) {
   return {data, data + message.size()};
 }
 
-bool is_lane(const net::LaneAddress& lane) {
-  return lane.queue_pair >= 1 && lane.queue_pair <= 0xffffff && lane.packet_sequence <= 0xffffff;
+bool is_lane(const net::LaneAddress& lane, const EndDescription& description) {
+  return lane.queue_pair >= 1 && lane.queue_pair <= 0xffffff && lane.packet_sequence <= 0xffffff &&
+         lane.rail < description.ports.size() &&
+         lane.gid < description.ports[lane.rail].gids.size() &&
+         lane.peer_gid < net::kMaxOfferedGids;
+}
+
+void check_port(const net::OfferedPort& port) {
+  require(port.mtu >= 1 && port.mtu <= 5, "an MTU that verbs know");
+  require(!port.gids.empty() && port.gids.size() <= net::kMaxOfferedGids,
+          "a GID is offered, and not too many");
+  require(std::all_of(port.gids.begin(), port.gids.end(),
+                      [](const net::OfferedGid& gid) { return gid.type <= net::GidType::kRoceV2; }),
+          "GID types that exist");
+  require(port.max_message_bytes >= 4096, "work requests that carry something");
 }
 
 void check_text(const std::string& text, size_t field_bytes) {
@@ -65,21 +75,20 @@ void check_description(Bytes body) {
   note_accepted();
   const size_t lanes = description->data_lanes.size();
   check_text(description->host, 64);
-  check_text(description->device, 64);
-  require(description->mtu >= 1 && description->mtu <= 5, "an MTU that verbs know");
-  require(!description->gids.empty() && description->gids.size() <= net::kMaxOfferedGids,
-          "a GID is offered, and not too many");
-  require(std::all_of(description->gids.begin(), description->gids.end(),
-                      [](const net::OfferedGid& gid) { return gid.type <= net::GidType::kRoceV2; }),
-          "GID types that exist");
-  require(description->peer_gid_choice < net::kMaxOfferedGids, "a choice among what is offered");
+  require(!description->ports.empty() && description->ports.size() <= net::kMostRails,
+          "a port, and not too many");
+  for (const net::OfferedPort& port : description->ports) {
+    check_text(port.device, 32);
+    check_port(port);
+  }
   require(lanes >= 1 && lanes <= net::kMaxDataLanes, "a data lane, and not too many");
   require(!description->small_message_class || lanes >= 2,
           "a lane for messages that are not small");
-  require(is_lane(description->control_lane) &&
-              std::all_of(description->data_lanes.begin(), description->data_lanes.end(), is_lane),
-          "queue pairs and packet sequences of 24 bits");
-  require(description->max_message_bytes >= 4096, "work requests that carry something");
+  require(
+      is_lane(description->control_lane, *description) &&
+          std::all_of(description->data_lanes.begin(), description->data_lanes.end(),
+                      [&](const net::LaneAddress& lane) { return is_lane(lane, *description); }),
+      "queue pairs and packet sequences of 24 bits, on a port and with a GID that are there");
   const auto message = net::encode_description(*description);
   const auto again = net::decode_description(Bytes(message).subspan(kMessageHeaderBytes));
   require(again == description, "a description that was read is read the same once it is written");

@@ -80,4 +80,18 @@ std::optional<std::map<int, int>> count_softverbs_traffic_classes() {
   return counts;
 }
 
+std::optional<std::map<std::string, uint64_t>> count_softverbs_sent_bytes() {
+  const auto devices = own_devices();
+  if (!devices) {
+    return std::nullopt;
+  }
+  std::map<std::string, uint64_t> bytes;
+  for (const auto& device : *devices) {
+    const auto name = device.at("name").get<std::string>();
+    bytes[name.substr(name_prefix_of_own_devices().size())] =
+        device.at("work").at("sent_bytes").get<uint64_t>();
+  }
+  return bytes;
+}
+
 }  // namespace rocelane::test

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 
 namespace rocelane::test {
 
@@ -19,5 +21,8 @@ std::optional<VerbsObjects> count_softverbs_objects();
 
 // How many queue pairs of these devices carry each traffic class, destroyed ones included.
 std::optional<std::map<int, int>> count_softverbs_traffic_classes();
+
+// Payload that each of these devices has sent, by name without the host.
+std::optional<std::map<std::string, uint64_t>> count_softverbs_sent_bytes();
 
 }  // namespace rocelane::test

@@ -81,8 +81,9 @@ Result<NcclNetPropertiesV12> to_nccl(const DeviceProperties& device, int index) 
   properties.maxRecvs = kMaxGroupedReceives;
   properties.netDeviceType = kNcclNetDeviceHost;
   properties.netDeviceVersion = 0;
-  properties.vProps.ndevs = 1;
-  properties.vProps.devs[0] = index;
+  const size_t members = std::min(device.members.size(), std::size(properties.vProps.devs));
+  properties.vProps.ndevs = static_cast<int>(members);
+  std::copy_n(device.members.begin(), members, properties.vProps.devs);
   properties.maxP2pBytes = std::min<size_t>(device.max_message_bytes, kNcclNetMaxBytes);
   properties.maxCollBytes = properties.maxP2pBytes;
   properties.maxMultiRequestSize = 1;

@@ -106,7 +106,8 @@ Result<std::unique_ptr<AcceptMachine>> AcceptMachine::create(EndFacts facts, Lis
   }
   handle->address = listener->address;
   handle->host = facts.host;
-  handle->device = facts.port->usable().name;
+  handle->device = device_name(facts);
+  handle->ports = static_cast<uint8_t>(facts.ports.size());
   for (Proof* proof : {&handle->dialer_proof, &handle->listener_proof}) {
     if (Status status = fill_random(*proof); !status) {
       return std::move(status).error();

@@ -4,8 +4,11 @@
 // RDMA into the sender's ring, and read there while it may still be arriving. Layout in
 // docs/protocol.md.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include "net/device/port_facts.h"
 
 namespace rocelane::net {
 
@@ -14,7 +17,7 @@ inline constexpr uint32_t kGroupedReceives = 8;  // buffers of one grouped recei
 
 struct ClearToSend {
   uint64_t address;
-  uint32_t key;
+  uint32_t key;  // of the receiver's first port
   uint32_t bytes;
   uint32_t tag;
   uint16_t epoch;
@@ -40,9 +43,37 @@ constexpr uint8_t pack_place(uint32_t index, uint32_t count) {
 constexpr uint32_t index_of(const ClearToSend& record) { return record.place & 15U; }
 constexpr uint32_t count_of(const ClearToSend& record) { return (record.place >> 4U) + 1; }
 
-// Records follow each other in the ring, whatever groups they are of.
+// What follows each record where the receiver has several ports: the buffer's keys on the others.
+struct ClearToSendKeys {
+  std::array<uint32_t, kMostRails - 1> keys;
+  uint32_t check;
+};
+static_assert(sizeof(ClearToSendKeys) == 32 && offsetof(ClearToSendKeys, check) == 28,
+              "wire format: a place in the ring like a record's");
+
+// Records follow each other in the ring, whatever groups they are of. Where the receiver has
+// several ports a place in the ring is a record and its keys.
 inline constexpr uint32_t kClearToSendRecords = kReceiveSlots * kGroupedReceives;
-inline constexpr size_t kClearToSendRingBytes = sizeof(ClearToSend) * kClearToSendRecords;
+constexpr size_t clear_to_send_place_bytes(bool with_keys) {
+  return sizeof(ClearToSend) + (with_keys ? sizeof(ClearToSendKeys) : 0);
+}
+constexpr size_t clear_to_send_ring_bytes(bool with_keys) {
+  return clear_to_send_place_bytes(with_keys) * kClearToSendRecords;
+}
+
+// Words mixed into 32 bits that are never 0.
+class ClearToSendDigest {
+ public:
+  constexpr void mix(uint64_t word) {
+    constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
+    state_ = (state_ ^ word) * kOdd;
+    state_ ^= state_ >> 29U;
+  }
+  constexpr uint32_t value() const { return static_cast<uint32_t>(state_ >> 32U) | 1U; }
+
+ private:
+  uint64_t state_ = 0x726f63656c616e65;  // a zeroed record must not be valid
+};
 
 // A digest over everything before `check` and the group's sequence, which both ends count. A record
 // that is half written, or left over from an earlier turn of the ring, does not carry the digest of
@@ -50,18 +81,23 @@ inline constexpr size_t kClearToSendRingBytes = sizeof(ClearToSend) * kClearToSe
 // sender puts that in the place of a record it has used, and so sees at a glance that none has
 // come.
 constexpr uint32_t clear_to_send_check(const ClearToSend& record, uint32_t sequence) {
-  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
-  uint64_t state = 0x726f63656c616e65;  // a zeroed record must not be valid
-  const auto mix = [&state](uint64_t word) {
-    state = (state ^ word) * kOdd;
-    state ^= state >> 29U;
-  };
-  mix(record.address);
-  mix(static_cast<uint64_t>(record.key) << 32U | record.bytes);
-  mix(static_cast<uint64_t>(record.tag) << 32U | static_cast<uint64_t>(record.epoch) << 16U |
-      static_cast<uint64_t>(record.place) << 8U | record.flags);
-  mix(sequence);
-  return static_cast<uint32_t>(state >> 32U) | 1U;
+  ClearToSendDigest digest;
+  digest.mix(record.address);
+  digest.mix(static_cast<uint64_t>(record.key) << 32U | record.bytes);
+  digest.mix(static_cast<uint64_t>(record.tag) << 32U | static_cast<uint64_t>(record.epoch) << 16U |
+             static_cast<uint64_t>(record.place) << 8U | record.flags);
+  digest.mix(sequence);
+  return digest.value();
+}
+
+// The same of the keys that follow a record, whose own check ties them to it.
+constexpr uint32_t clear_to_send_check(const ClearToSendKeys& keys, uint32_t check_of_record) {
+  ClearToSendDigest digest;
+  for (size_t i = 0; i + 1 < keys.keys.size(); i += 2) {
+    digest.mix(static_cast<uint64_t>(keys.keys[i]) << 32U | keys.keys[i + 1]);
+  }
+  digest.mix(static_cast<uint64_t>(keys.keys.back()) << 32U | check_of_record);
+  return digest.value();
 }
 
 }  // namespace rocelane::net

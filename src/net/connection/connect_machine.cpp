@@ -124,6 +124,9 @@ Result<bool> ConnectMachine::await_welcome(TimePoint now) {
   if (Status status = handshake_.prepare(); !status) {
     return std::move(status).error();
   }
+  if (Status status = handshake_.offer_lanes(target_.ports); !status) {
+    return std::move(status).error();
+  }
   handshake_.link().queue(handshake_.own_description());
   enter(ConnectState::kDescribing, now + kBusyPeer);
   return true;

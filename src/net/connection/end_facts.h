@@ -24,7 +24,7 @@ using Executor = std::function<void(std::function<void()>)>;
 
 // Passed in by the plugin; the machines read nothing else from the outside.
 struct EndFacts {
-  std::shared_ptr<const Port> port;
+  std::vector<std::shared_ptr<const Port>> ports;     // one, or several that share the connection
   std::shared_ptr<verbs::CompletionHub> completions;  // of the thread that will use the connection
   std::shared_ptr<const Settings> settings;
   TrafficClasses traffic_classes;
@@ -43,8 +43,11 @@ std::chrono::milliseconds stage_patience(const Settings& settings);
 // keepalive of the socket, both within seconds.
 inline constexpr std::chrono::seconds kBusyPeer{60};
 
-// "mlx5_0:1 on host-a"
-std::string end_name(const std::string& device, int port, const std::string& host);
+// "mlx5_0:1 on host-a", "mlx5_0:1+mlx5_1:1 on host-a"
 std::string end_name(const EndFacts& facts);
+std::string end_name(const EndDescription& end);
+// "mlx5_0", "mlx5_0+mlx5_1"
+std::string device_name(const EndFacts& facts);
+std::string device_name(const EndDescription& end);
 
 }  // namespace rocelane::net

@@ -19,9 +19,13 @@ std::string describe_failed_completion(const ibv_wc& completion, const LaneSet& 
           ? "the peer's process has closed its set-up connection, so it has ended or given "
             "up: look at its log first"
           : verbs::completion_cause(completion.status);
+  // What is no lane loops back on one of our own ports; the first one is as good as any to name.
+  const LanePaths& paths = agreement.paths;
+  const Route& route =
+      lane != nullptr ? paths.route(lane->rail, lane->peer.rail) : paths.routes.front();
   return fmt::format("{} ({}) to {} ({}): {} failed with status {} ({}): {}", own_name,
-                     describe(agreement.local_gid), peer_name, gid_text(agreement.peer_gid.gid),
-                     lane_text, verbs::completion_status_text(completion.status),
+                     describe(route.local_gid), peer_name, gid_text(route.peer_gid.gid), lane_text,
+                     verbs::completion_status_text(completion.status),
                      verbs::vendor_error_text(completion.status, completion.vendor_err), cause);
 }
 

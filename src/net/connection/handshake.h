@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,10 @@ class Handshake {
   const std::string& peer_name() const { return peer_name_; }
   void set_peer_name(std::string name) { peer_name_ = std::move(name); }
 
-  // Reads the port afresh, builds the lanes and, for a sender, the ring it announces.
+  // Reads the ports afresh. Of several those that cannot be used now are left out.
   Status prepare();
+  // Dialer, after that: builds the lanes and the ring it announces. `peer_ports`: the listener has.
+  Status offer_lanes(size_t peer_ports);
   std::vector<std::byte> own_description() const;
 
   // Takes the peer's description; on success the lanes are on their way up until `deadline`.
@@ -58,14 +61,17 @@ class Handshake {
 
  private:
   Status check(const Message& message, MessageType expected);
-  Result<size_t> settle_lanes(const EndDescription& peer);
+  Result<LivePort> read_port(const std::shared_ptr<const Port>& port) const;
+  std::vector<int> speeds() const;
+  Status build_lanes(std::span<const uint8_t> rails);
+  Status take_offer(const EndDescription& peer);
+  Status take_answer(const EndDescription& peer);
 
   EndFacts facts_;
   Role role_;
   std::string peer_name_;
   std::string peer_host_, peer_device_;
-  PortFacts port_now_;  // read when the handshake began
-  std::vector<GidEntry> gids_;
+  std::vector<LivePort> ports_;  // by rail; read when the handshake began
   TcpStream link_;
   std::optional<RegisteredBuffer> ring_;
   RemoteRing peer_ring_;

@@ -17,36 +17,48 @@ constexpr uint8_t kSmallMessageLane = 4;
 struct WireLane {
   uint32_t queue_pair;
   uint32_t packet_sequence;
+  uint8_t rail;
+  uint8_t gid;
+  uint8_t peer_gid;
+  uint8_t reserved;
 };
+static_assert(sizeof(WireLane) == 12);
+
+struct WirePort {
+  std::array<char, 32> device;
+  std::array<Gid, kMaxOfferedGids> gids;
+  std::array<uint8_t, kMaxOfferedGids> gid_types;
+  uint8_t number;
+  uint8_t mtu;
+  uint8_t gid_count;
+  uint8_t reserved;
+  uint32_t max_message_bytes;
+};
+static_assert(sizeof(WirePort) == 108);
 
 struct WireDescription {
   std::array<char, 64> host;
-  std::array<char, 64> device;
   uint32_t process_id;
-  uint8_t port;
-  uint8_t mtu;
-  uint8_t gid_count;
-  uint8_t peer_gid_choice;
-  std::array<Gid, kMaxOfferedGids> gids;
   uint8_t data_traffic_class;
   uint8_t control_traffic_class;
   uint8_t class_flags;
-  uint8_t lane_count;
-  uint32_t max_message_bytes;
+  uint8_t small_message_class;
   uint64_t clear_to_send_address;
   uint32_t clear_to_send_key;
+  uint8_t port_count;
+  uint8_t lane_count;
+  std::array<uint8_t, 2> reserved;
   WireLane control_lane;
   std::array<WireLane, kMaxDataLanes> data_lanes;
-  std::array<uint8_t, kMaxOfferedGids> gid_types;
-  uint8_t small_message_class;
-  std::array<uint8_t, 119> reserved;
+  std::array<WirePort, kMostRails> ports;
+  std::array<uint8_t, 44> more_reserved;
 };
 static_assert(sizeof(WireDescription) == kDescriptionBodyBytes,
               "a description has one length; new fields take from `reserved`");
-static_assert(offsetof(WireDescription, process_id) == 128 &&
-              offsetof(WireDescription, gids) == 136 &&
-              offsetof(WireDescription, clear_to_send_address) == 208 &&
-              offsetof(WireDescription, data_lanes) == 228);
+static_assert(offsetof(WireDescription, process_id) == 64 &&
+              offsetof(WireDescription, clear_to_send_address) == 72 &&
+              offsetof(WireDescription, control_lane) == 88 &&
+              offsetof(WireDescription, ports) == 292);
 
 std::vector<std::byte> with_header(MessageType type, std::span<const std::byte> body) {
   const MessageHeader header{kHandshakeMagic, kProtocolVersion, static_cast<uint16_t>(type),
@@ -57,11 +69,66 @@ std::vector<std::byte> with_header(MessageType type, std::span<const std::byte> 
   return message;
 }
 
-bool lane_is_sane(const WireLane& lane) {
-  return lane.queue_pair != 0 && lane.queue_pair <= kMask24 && lane.packet_sequence <= kMask24;
+bool gid_type_is_known(uint8_t type) { return type <= static_cast<uint8_t>(GidType::kRoceV2); }
+
+bool port_is_sane(const WirePort& port) {
+  return port.mtu >= 1 && port.mtu <= 5 && port.gid_count >= 1 &&
+         port.gid_count <= kMaxOfferedGids && port.max_message_bytes >= 4096 &&
+         std::all_of(port.gid_types.begin(), port.gid_types.begin() + port.gid_count,
+                     gid_type_is_known);
 }
 
-bool gid_type_is_known(uint8_t type) { return type <= static_cast<uint8_t>(GidType::kRoceV2); }
+// The peer's choice among our GIDs is checked where these are known. Needs sane ports.
+bool lane_is_sane(const WireLane& lane, const WireDescription& wire) {
+  return lane.queue_pair != 0 && lane.queue_pair <= kMask24 && lane.packet_sequence <= kMask24 &&
+         lane.rail < wire.port_count && lane.gid < wire.ports.at(lane.rail).gid_count &&
+         lane.peer_gid < kMaxOfferedGids;
+}
+
+bool is_sane(const WireDescription& wire) {
+  const bool counts_fit = wire.port_count >= 1 && wire.port_count <= kMostRails &&
+                          wire.lane_count >= 1 && wire.lane_count <= kMaxDataLanes &&
+                          ((wire.class_flags & kSmallMessageLane) == 0 || wire.lane_count >= 2);
+  return counts_fit &&
+         std::all_of(wire.ports.begin(), wire.ports.begin() + wire.port_count, port_is_sane) &&
+         lane_is_sane(wire.control_lane, wire) &&
+         std::all_of(wire.data_lanes.begin(), wire.data_lanes.begin() + wire.lane_count,
+                     [&wire](const WireLane& lane) { return lane_is_sane(lane, wire); });
+}
+
+WireLane to_wire(const LaneAddress& lane) {
+  return {lane.queue_pair, lane.packet_sequence, lane.rail, lane.gid, lane.peer_gid, 0};
+}
+
+LaneAddress from_wire(const WireLane& lane) {
+  return {lane.queue_pair, lane.packet_sequence, lane.rail, lane.gid, lane.peer_gid};
+}
+
+WirePort to_wire(const OfferedPort& port) {
+  WirePort wire{};
+  write_text(wire.device, port.device);
+  wire.number = port.number;
+  wire.mtu = port.mtu;
+  wire.gid_count = static_cast<uint8_t>(std::min<size_t>(port.gids.size(), kMaxOfferedGids));
+  for (size_t i = 0; i < wire.gid_count; ++i) {
+    wire.gids.at(i) = port.gids[i].gid;
+    wire.gid_types.at(i) = static_cast<uint8_t>(port.gids[i].type);
+  }
+  wire.max_message_bytes = port.max_message_bytes;
+  return wire;
+}
+
+OfferedPort from_wire(const WirePort& wire) {
+  OfferedPort port;
+  port.device = read_text(wire.device);
+  port.number = wire.number;
+  port.mtu = wire.mtu;
+  for (size_t i = 0; i < wire.gid_count; ++i) {
+    port.gids.push_back({wire.gids.at(i), static_cast<GidType>(wire.gid_types.at(i))});
+  }
+  port.max_message_bytes = wire.max_message_bytes;
+  return port;
+}
 
 }  // namespace
 
@@ -80,16 +147,11 @@ std::vector<std::byte> encode_ready() { return with_header(MessageType::kReady, 
 std::vector<std::byte> encode_description(const EndDescription& description) {
   WireDescription wire{};
   write_text(wire.host, description.host);
-  write_text(wire.device, description.device);
   wire.process_id = description.process_id;
-  wire.port = description.port;
-  wire.mtu = description.mtu;
-  wire.gid_count = static_cast<uint8_t>(std::min<size_t>(description.gids.size(), kMaxOfferedGids));
-  for (size_t i = 0; i < wire.gid_count; ++i) {
-    wire.gids.at(i) = description.gids[i].gid;
-    wire.gid_types.at(i) = static_cast<uint8_t>(description.gids[i].type);
+  wire.port_count = static_cast<uint8_t>(std::min(description.ports.size(), kMostRails));
+  for (size_t i = 0; i < wire.port_count; ++i) {
+    wire.ports.at(i) = to_wire(description.ports[i]);
   }
-  wire.peer_gid_choice = description.peer_gid_choice;
   wire.data_traffic_class = description.data_traffic_class;
   wire.control_traffic_class = description.control_traffic_class;
   wire.class_flags =
@@ -99,14 +161,11 @@ std::vector<std::byte> encode_description(const EndDescription& description) {
   wire.small_message_class = description.small_message_class.value_or(0);
   wire.lane_count =
       static_cast<uint8_t>(std::min<size_t>(description.data_lanes.size(), kMaxDataLanes));
-  wire.max_message_bytes = description.max_message_bytes;
   wire.clear_to_send_address = description.clear_to_send_address;
   wire.clear_to_send_key = description.clear_to_send_key;
-  wire.control_lane = {description.control_lane.queue_pair,
-                       description.control_lane.packet_sequence};
+  wire.control_lane = to_wire(description.control_lane);
   for (size_t i = 0; i < wire.lane_count; ++i) {
-    wire.data_lanes.at(i) = {description.data_lanes[i].queue_pair,
-                             description.data_lanes[i].packet_sequence};
+    wire.data_lanes.at(i) = to_wire(description.data_lanes[i]);
   }
   return with_header(MessageType::kDescription, std::as_bytes(std::span(&wire, 1)));
 }
@@ -148,28 +207,15 @@ std::optional<EndDescription> decode_description(std::span<const std::byte> body
     return std::nullopt;
   }
   const auto wire = read_struct<WireDescription>(body);
-  const bool sane =
-      wire.mtu >= 1 && wire.mtu <= 5 && wire.gid_count >= 1 && wire.gid_count <= kMaxOfferedGids &&
-      wire.peer_gid_choice < kMaxOfferedGids && wire.lane_count >= 1 &&
-      wire.lane_count <= kMaxDataLanes &&
-      ((wire.class_flags & kSmallMessageLane) == 0 || wire.lane_count >= 2) &&
-      std::all_of(wire.gid_types.begin(), wire.gid_types.begin() + wire.gid_count,
-                  gid_type_is_known) &&
-      wire.max_message_bytes >= 4096 && lane_is_sane(wire.control_lane) &&
-      std::all_of(wire.data_lanes.begin(), wire.data_lanes.begin() + wire.lane_count, lane_is_sane);
-  if (!sane) {
+  if (!is_sane(wire)) {
     return std::nullopt;
   }
   EndDescription description;
   description.host = read_text(wire.host);
-  description.device = read_text(wire.device);
   description.process_id = wire.process_id;
-  description.port = wire.port;
-  description.mtu = wire.mtu;
-  for (size_t i = 0; i < wire.gid_count; ++i) {
-    description.gids.push_back({wire.gids.at(i), static_cast<GidType>(wire.gid_types.at(i))});
+  for (size_t i = 0; i < wire.port_count; ++i) {
+    description.ports.push_back(from_wire(wire.ports.at(i)));
   }
-  description.peer_gid_choice = wire.peer_gid_choice;
   description.data_traffic_class = wire.data_traffic_class;
   description.control_traffic_class = wire.control_traffic_class;
   description.data_class_explicit = (wire.class_flags & kDataClassExplicit) != 0;
@@ -177,13 +223,11 @@ std::optional<EndDescription> decode_description(std::span<const std::byte> body
   if ((wire.class_flags & kSmallMessageLane) != 0) {
     description.small_message_class = wire.small_message_class;
   }
-  description.max_message_bytes = wire.max_message_bytes;
   description.clear_to_send_address = wire.clear_to_send_address;
   description.clear_to_send_key = wire.clear_to_send_key;
-  description.control_lane = {wire.control_lane.queue_pair, wire.control_lane.packet_sequence};
+  description.control_lane = from_wire(wire.control_lane);
   for (size_t i = 0; i < wire.lane_count; ++i) {
-    description.data_lanes.push_back(
-        {wire.data_lanes.at(i).queue_pair, wire.data_lanes.at(i).packet_sequence});
+    description.data_lanes.push_back(from_wire(wire.data_lanes.at(i)));
   }
   return description;
 }

@@ -25,7 +25,7 @@
 namespace rocelane::net {
 
 inline constexpr uint32_t kHandshakeMagic = 0x4e4c4352;  // "RCLN"
-inline constexpr uint16_t kProtocolVersion = 3;
+inline constexpr uint16_t kProtocolVersion = 4;
 inline constexpr int kMaxDataLanes = 16;
 inline constexpr int kMaxOfferedGids = 4;
 
@@ -52,12 +52,17 @@ inline constexpr size_t kMessageHeaderBytes = 16;
 // each other.
 inline constexpr size_t kProofBodyBytes = 16;
 inline constexpr size_t kRefusalBodyBytes = 512;
-inline constexpr size_t kDescriptionBodyBytes = 480;
-inline constexpr size_t kMaxBodyBytes = kRefusalBodyBytes;
+inline constexpr size_t kDescriptionBodyBytes = 1200;
+inline constexpr size_t kMaxBodyBytes = kDescriptionBodyBytes;
 
+// One end of a lane.
 struct LaneAddress {
   uint32_t queue_pair = 0;       // 24 bits
   uint32_t packet_sequence = 0;  // 24 bits
+  uint8_t rail = 0;              // which of the describing end's ports
+  // Listener only: the GIDs that the lane uses, among those of its own port and of the dialer's.
+  uint8_t gid = 0;
+  uint8_t peer_gid = 0;
 
   bool operator==(const LaneAddress&) const = default;
 };
@@ -69,21 +74,26 @@ struct OfferedGid {
   bool operator==(const OfferedGid&) const = default;
 };
 
+// One port of an end.
+struct OfferedPort {
+  std::string device;
+  uint8_t number = 1;
+  uint8_t mtu = 3;               // ibv_mtu: 1 is 256 bytes, 5 is 4096
+  std::vector<OfferedGid> gids;  // candidates, best first
+  uint32_t max_message_bytes = 0;
+
+  bool operator==(const OfferedPort&) const = default;
+};
+
 // One end of a connection, as it describes itself to the other.
 struct EndDescription {
   std::string host;
-  std::string device;
   uint32_t process_id = 0;
-  uint8_t port = 1;
-  uint8_t mtu = 3;  // ibv_mtu: 1 is 256 bytes, 5 is 4096
-  // Dialer: candidates, best first. Listener: the one it uses, alone.
-  std::vector<OfferedGid> gids;
-  uint8_t peer_gid_choice = 0;  // listener only: which of the dialer's candidates the lanes use
+  std::vector<OfferedPort> ports;  // by rail; one, or more that share the connection
   uint8_t data_traffic_class = 0;
   uint8_t control_traffic_class = 0;
   bool data_class_explicit = false;
   bool control_class_explicit = false;
-  uint32_t max_message_bytes = 0;
   // Where the receiving end writes its clear-to-send records: memory of the dialer, which is the
   // sending end.
   uint64_t clear_to_send_address = 0;

@@ -27,7 +27,8 @@ Status LaneProbe::send(TimePoint now) {
     ibv_send_wr* refused = nullptr;
     if (const int error = ibv_post_send(lanes_->lane(i).pair.get(), &request, &refused);
         error != 0) {
-      return verbs::call_failed("ibv_post_send", lanes_->port().usable().name, error);
+      return verbs::call_failed("ibv_post_send", lanes_->port_of(lanes_->lane(i)).usable().name,
+                                error);
     }
   }
   return {};
@@ -80,6 +81,15 @@ std::vector<Duration> LaneProbe::round_trips() const {
     times.push_back(proof_of(i).round_trip);
   }
   return times;
+}
+
+const Lane* LaneProbe::first_missing() const {
+  for (size_t i = 0; i < lanes_->lane_count(); ++i) {
+    if (const Proof& proof = proof_of(i); !proof.acknowledged || !proof.heard) {
+      return &lanes_->lane(i);
+    }
+  }
+  return nullptr;
 }
 
 std::string LaneProbe::describe_missing() const {

@@ -34,6 +34,8 @@ class LaneProbe final : verbs::CompletionSink {
   };
   Progress step(TimePoint now);
 
+  // A lane that is not proved yet, or nullptr.
+  const Lane* first_missing() const;
   // The lanes that are not proved yet: "no acknowledgement and no probe of the peer's on data lane
   // 1 (…)".
   std::string describe_missing() const;

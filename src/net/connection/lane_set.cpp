@@ -28,6 +28,25 @@ uint32_t depth_of(const verbs::QueuePairLimits& limits) {
   return limits.send_depth + limits.receive_depth;
 }
 
+// Room for the completions on each port. The first data lane's also has the control lane and, may
+// be, one for small messages; a receiver flushes over all ports that it receives on.
+std::vector<verbs::CompletionRoom> rooms_of(std::span<const std::shared_ptr<const Port>> ports,
+                                            Role role, std::span<const uint8_t> rails) {
+  std::vector<verbs::CompletionRoom> rooms;
+  for (uint8_t rail = 0; rail < ports.size(); ++rail) {
+    const auto lanes = static_cast<uint32_t>(std::count(rails.begin(), rails.end(), rail));
+    uint32_t entries = lanes * depth_of(limits_of(role, false));
+    if (rail == rails.front()) {
+      entries += depth_of(limits_of(role, false)) + depth_of(limits_of(role, true));
+    }
+    if (role == Role::kReceiver && lanes > 0) {
+      entries += kFlushDepth;
+    }
+    rooms.push_back({ports[rail]->context(), entries});
+  }
+  return rooms;
+}
+
 }  // namespace
 
 uint32_t choose_flow_label(uint64_t entropy, size_t index) {
@@ -55,38 +74,33 @@ Status post_empty_receives(const Lane& lane, uint64_t work_id, uint32_t count) {
   return {};
 }
 
-Result<std::shared_ptr<LaneSet>> LaneSet::create(std::shared_ptr<const Port> port,
+Result<std::shared_ptr<LaneSet>> LaneSet::create(std::vector<std::shared_ptr<const Port>> ports,
                                                  verbs::CompletionHub& hub, Role role,
-                                                 int data_lanes, uint64_t entropy) {
+                                                 std::span<const uint8_t> rails, uint64_t entropy) {
   std::shared_ptr<LaneSet> set(new LaneSet);
-  set->port_ = std::move(port);
+  set->ports_ = std::move(ports);
   set->role_ = role;
   set->entropy_ = entropy;
-  // One place is left for a lane of small messages.
-  const auto wanted = static_cast<uint32_t>(std::clamp(data_lanes, 1, kMaxDataLanes - 1));
-  const uint32_t entries = depth_of(limits_of(role, true)) +
-                           (wanted + 1) * depth_of(limits_of(role, false)) +
-                           (role == Role::kReceiver ? kFlushDepth : 0);
-  auto completions = hub.enter(entries);
+  auto completions = hub.enter(rooms_of(set->ports_, role, rails));
   if (!completions) {
     return std::move(completions).error();
   }
   set->completions_ = std::move(*completions);
-  auto control = set->create_lane(limits_of(role, true), entropy);
+  auto control = set->create_lane(rails.front(), limits_of(role, true), entropy);
   if (!control) {
     return std::move(control).error();
   }
   set->control_ = std::move(*control);
   set->control_.flow_label = choose_flow_label(entropy, kMaxDataLanes);
-  for (uint32_t i = 0; i < wanted; ++i) {
-    auto lane = set->create_lane(limits_of(role, false), entropy >> (i + 1));
+  for (size_t i = 0; i < rails.size(); ++i) {
+    auto lane = set->create_lane(rails[i], limits_of(role, false), entropy >> (i + 1));
     if (!lane) {
       if (set->data_.empty()) {
         return std::move(lane).error();
       }
-      if (set->port_->first_shortage()) {
+      if (const Port& port = *set->ports_[rails[i]]; port.first_shortage()) {
         log_warn("{}: only {} of {} data lanes for a connection: {} (said once for this port)",
-                 set->port_->usable().name, set->data_.size(), wanted, lane.error().what);
+                 port.usable().name, set->data_.size(), rails.size(), lane.error().what);
       }
       break;
     }
@@ -96,20 +110,22 @@ Result<std::shared_ptr<LaneSet>> LaneSet::create(std::shared_ptr<const Port> por
   return set;
 }
 
-Result<Lane> LaneSet::create_lane(const verbs::QueuePairLimits& limits, uint64_t entropy) {
-  auto pair = verbs::QueuePair::create(port_->domain(), completions_.queue(), limits);
+Result<Lane> LaneSet::create_lane(uint8_t rail, const verbs::QueuePairLimits& limits,
+                                  uint64_t entropy) {
+  auto pair = verbs::QueuePair::create(ports_[rail]->domain(), completions_.queue(rail), limits);
   if (!pair) {
     return std::move(pair).error();
   }
   Lane lane;
   lane.pair = std::move(*pair);
+  lane.rail = rail;
   lane.packet_sequence = static_cast<uint32_t>(entropy) & kMask24;
   return lane;
 }
 
 Status LaneSet::add_small_message_lane() {
   const size_t index = data_.size();
-  auto lane = create_lane(limits_of(role_, false), entropy_ >> (index + 1));
+  auto lane = create_lane(control_.rail, limits_of(role_, false), entropy_ >> (index + 1));
   if (!lane) {
     return std::move(lane).error();
   }
@@ -173,14 +189,20 @@ Status LaneSet::raise_lane(size_t index, bool* transient) {
   return lane.pair.to_ready_to_send(path);
 }
 
-verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths) {
+const Route& LanePaths::route(uint8_t rail, uint8_t peer_rail) const {
+  return *std::find_if(routes.begin(), routes.end(), [&](const Route& route) {
+    return route.rail == rail && route.peer_rail == peer_rail;
+  });
+}
+
+verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths, const Route& route) {
   verbs::QueuePairPath path;
   path.port = port.number();
   path.pkey_index = paths.pkey_index;
-  path.gid_index = paths.gid_index;
-  std::memcpy(path.remote_gid.raw, paths.remote_gid.data(), paths.remote_gid.size());
+  path.gid_index = static_cast<uint8_t>(route.local_gid.index);
+  std::memcpy(path.remote_gid.raw, route.peer_gid.gid.data(), route.peer_gid.gid.size());
   path.service_level = paths.service_level;
-  path.mtu = static_cast<ibv_mtu>(paths.mtu_code);
+  path.mtu = static_cast<ibv_mtu>(route.mtu_code);
   path.timeout_exponent = paths.ack_timeout;
   path.retry_count = paths.retry_count;
   return path;
@@ -195,7 +217,8 @@ uint8_t LaneSet::traffic_class_of(size_t index) const {
 
 verbs::QueuePairPath LaneSet::path_of(size_t index) const {
   const Lane& lane = index < data_.size() ? data_[index] : control_;
-  verbs::QueuePairPath path = common_path(*port_, paths_);
+  verbs::QueuePairPath path =
+      common_path(port_of(lane), paths_, paths_.route(lane.rail, lane.peer.rail));
   path.remote_queue_pair = lane.peer.queue_pair;
   path.remote_packet_sequence = lane.peer.packet_sequence;
   path.local_packet_sequence = lane.packet_sequence;
@@ -224,8 +247,10 @@ std::string describe_lane(const LaneSet& lanes, const Lane& lane) {
   const bool is_control = &lane == &lanes.control();
   const std::string name =
       is_control ? "the control lane" : fmt::format("data lane {}", &lane - lanes.data().data());
-  return fmt::format("{} (QP 0x{:x} to QP 0x{:x}, UDP source port {})", name, lane.pair.number(),
-                     lane.peer.queue_pair, verbs::udp_source_port(lane.flow_label));
+  const std::string& ports = lanes.paths().route(lane.rail, lane.peer.rail).ports;
+  return fmt::format("{}{}{} (QP 0x{:x} to QP 0x{:x}, UDP source port {})", name,
+                     ports.empty() ? "" : " over ", ports, lane.pair.number(), lane.peer.queue_pair,
+                     verbs::udp_source_port(lane.flow_label));
 }
 
 }  // namespace rocelane::net

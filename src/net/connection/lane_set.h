@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct Lane {
   verbs::QueuePair pair;
   uint32_t packet_sequence = 0;
   uint32_t flow_label = 0;
+  uint8_t rail = 0;  // which of the connection's ports
   LaneAddress peer;
 };
 
@@ -49,12 +51,26 @@ inline constexpr uint32_t kData = 0;
 }  // namespace work_kind
 inline constexpr uint32_t kLaneBits = 0xff;
 
+// A pair of ports, one of each end, that lanes go over.
+struct Route {
+  uint8_t rail = 0;
+  uint8_t peer_rail = 0;
+  GidEntry local_gid;
+  OfferedGid peer_gid;
+  // Their places among what each end has offered for its port.
+  uint8_t local_choice = 0;
+  uint8_t peer_choice = 0;
+  uint8_t mtu_code = 3;
+  std::string ports;  // "mlx5_0:1 to mlx5_1:1", or nothing where both ends have one port
+};
+
 // How to reach the peer, agreed by both ends.
 struct LanePaths {
-  uint8_t gid_index = 0;
-  Gid remote_gid{};
+  // Of the pair with these rails, which must be one that lanes go over.
+  const Route& route(uint8_t rail, uint8_t peer_rail) const;
+
+  std::vector<Route> routes;
   uint16_t pkey_index = 0;
-  uint8_t mtu_code = 3;
   uint8_t data_traffic_class = 0;
   uint8_t control_traffic_class = 0;
   uint8_t small_message_class = 0;
@@ -70,12 +86,13 @@ struct LanePaths {
 // lock.
 class LaneSet {
  public:
-  // `hub`: of the thread that will use the lanes, on the same device. `entropy`: random bits for
-  // packet sequence numbers and flow labels. Builds as many data lanes as the device gives, at
+  // `ports`: by rail. `hub`: of the thread that will use the lanes. `rails`: of each data lane, 1
+  // to kMaxDataLanes - 1 of them; all others go over the first one's. `entropy`: random bits for
+  // packet sequence numbers and flow labels. Builds as many data lanes as the devices give, at
   // least one.
-  static Result<std::shared_ptr<LaneSet>> create(std::shared_ptr<const Port> port,
+  static Result<std::shared_ptr<LaneSet>> create(std::vector<std::shared_ptr<const Port>> ports,
                                                  verbs::CompletionHub& hub, Role role,
-                                                 int data_lanes, uint64_t entropy);
+                                                 std::span<const uint8_t> rails, uint64_t entropy);
 
   // One more data lane, the last, for small messages alone.
   Status add_small_message_lane();
@@ -99,8 +116,9 @@ class LaneSet {
   // Stops every lane, so that nothing of the peer's can land in our memory any more.
   void stop();
 
-  const Port& port() const { return *port_; }
-  const std::shared_ptr<const Port>& shared_port() const { return port_; }
+  // By rail.
+  const std::vector<std::shared_ptr<const Port>>& ports() const { return ports_; }
+  const Port& port_of(const Lane& lane) const { return *ports_[lane.rail]; }
   Role role() const { return role_; }
   verbs::CompletionPlace& completions() { return completions_; }
   const verbs::CompletionPlace& completions() const { return completions_; }
@@ -117,15 +135,17 @@ class LaneSet {
   }
   // The lane of a completion, or nullptr for a queue pair that is not ours.
   const Lane* find(uint32_t queue_pair_number) const;
+  // Valid once begin_raise was called.
+  const LanePaths& paths() const { return paths_; }
 
  private:
   LaneSet() = default;
-  Result<Lane> create_lane(const verbs::QueuePairLimits& limits, uint64_t entropy);
+  Result<Lane> create_lane(uint8_t rail, const verbs::QueuePairLimits& limits, uint64_t entropy);
   Status raise_lane(size_t index, bool* transient);
   verbs::QueuePairPath path_of(size_t index) const;
   uint8_t traffic_class_of(size_t index) const;
 
-  std::shared_ptr<const Port> port_;
+  std::vector<std::shared_ptr<const Port>> ports_;
   Role role_ = Role::kSender;
   uint64_t entropy_ = 0;
   bool has_small_message_lane_ = false;
@@ -139,14 +159,15 @@ class LaneSet {
   std::atomic<RaiseState> raise_state_{RaiseState::kIdle};
 };
 
-// The part of a queue pair's path that all lanes of a connection share.
-verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths);
+// The part of a queue pair's path that all lanes over the same pair of ports share. `port`: ours.
+verbs::QueuePairPath common_path(const Port& port, const LanePaths& paths, const Route& route);
 
 // Posts `count` receives without memory, in one call: all they do is take the immediate data of a
 // write.
 Status post_empty_receives(const Lane& lane, uint64_t work_id, uint32_t count);
 
-// "data lane 1 (QP 0x12 to QP 0x34, UDP source port 51234)"
+// "data lane 1 (QP 0x12 to QP 0x34, UDP source port 51234)"; between ends with several ports also
+// which: "data lane 1 over mlx5_0:1 to mlx5_1:1 (…)"
 std::string describe_lane(const LaneSet& lanes, const Lane& lane);
 
 // Distinct, deliberate path choices: lane `index` of a connection gets its own 14-bit label, never

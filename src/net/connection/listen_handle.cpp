@@ -1,5 +1,7 @@
 #include "net/connection/listen_handle.h"
 
+#include <algorithm>
+
 #include "net/connection/handshake_message.h"
 #include "net/connection/wire.h"
 
@@ -14,7 +16,9 @@ struct WireHandle {
   Proof listener_proof;
   std::array<uint8_t, 16> address;
   uint32_t scope;
-  uint32_t ipv6;
+  uint8_t ipv6;
+  uint8_t ports;
+  std::array<uint8_t, 2> reserved;
   std::array<char, 32> host;
   std::array<char, 32> device;
 };
@@ -35,6 +39,7 @@ void encode_listen_handle(const ListenHandle& handle,
   wire.address = handle.address.address;
   wire.scope = handle.address.scope;
   wire.ipv6 = handle.address.ipv6 ? 1 : 0;
+  wire.ports = handle.ports;
   write_text(wire.host, handle.host);
   write_text(wire.device, handle.device);
   write_struct(out, wire);
@@ -55,6 +60,7 @@ std::optional<ListenHandle> decode_listen_handle(
   handle.address.address = wire.address;
   handle.address.scope = wire.scope;
   handle.address.port = wire.port;
+  handle.ports = static_cast<uint8_t>(std::clamp<size_t>(wire.ports, 1, kMostRails));
   handle.host = read_text(wire.host);
   handle.device = read_text(wire.device);
   return handle;

@@ -23,6 +23,7 @@ struct ListenHandle {
   Proof dialer_proof{};
   Proof listener_proof{};
   SocketAddress address;
+  uint8_t ports = 1;   // of the listener, 1 to kMostRails: a hint how many lanes are of use
   std::string host;    // for sentences only
   std::string device;  // for sentences only
 };

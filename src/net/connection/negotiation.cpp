@@ -12,8 +12,8 @@
 namespace rocelane::net {
 namespace {
 
-// The part that both ends compute alike from each other's description.
-Result<Agreement> agree_on_common(const EndFacts& own, const PortFacts& own_port,
+// What both ends compute alike from each other's description.
+Result<Agreement> agree_on_common(const EndFacts& own, std::span<const LivePort> own_ports,
                                   const EndDescription& peer) {
   const auto classes = agree_on_traffic_classes(
       own.traffic_classes, {peer.data_traffic_class, peer.control_traffic_class,
@@ -21,16 +21,16 @@ Result<Agreement> agree_on_common(const EndFacts& own, const PortFacts& own_port
   if (!classes) {
     return classes.error();
   }
-  const auto mtu = choose_path_mtu(
-      own_port.active_mtu_bytes, mtu_bytes_of_code(peer.mtu).value_or(0), own.settings->mtu_bytes);
-  if (!mtu) {
-    return mtu.error();
-  }
   Agreement agreement;
-  agreement.data_lanes = peer.data_lanes.size();
-  agreement.max_message_bytes = std::min(own_port.max_message_bytes, peer.max_message_bytes);
+  agreement.max_message_bytes = UINT32_MAX;
+  for (const LivePort& port : own_ports) {
+    agreement.max_message_bytes =
+        std::min(agreement.max_message_bytes, port.facts.max_message_bytes);
+  }
+  for (const OfferedPort& port : peer.ports) {
+    agreement.max_message_bytes = std::min(agreement.max_message_bytes, port.max_message_bytes);
+  }
   LanePaths& paths = agreement.paths;
-  paths.mtu_code = static_cast<uint8_t>(mtu_code_of_bytes(*mtu).value_or(1));
   paths.data_traffic_class = classes->data;
   paths.control_traffic_class = classes->control;
   paths.service_level = static_cast<uint8_t>(own.settings->service_level);
@@ -42,11 +42,66 @@ Result<Agreement> agree_on_common(const EndFacts& own, const PortFacts& own_port
   return agreement;
 }
 
-void use_gids(Agreement& agreement, const GidEntry& local, const OfferedGid& remote) {
-  agreement.local_gid = local;
-  agreement.peer_gid = remote;
-  agreement.paths.gid_index = static_cast<uint8_t>(local.index);
-  agreement.paths.remote_gid = remote.gid;
+// Of this pair of ports all but the GIDs.
+Result<Route> begin_route(const EndFacts& own, std::span<const LivePort> own_ports, uint8_t rail,
+                          const EndDescription& peer, uint8_t peer_rail) {
+  const PortFacts& local = own_ports[rail].facts;
+  const OfferedPort& remote = peer.ports[peer_rail];
+  const auto mtu = choose_path_mtu(
+      local.active_mtu_bytes, mtu_bytes_of_code(remote.mtu).value_or(0), own.settings->mtu_bytes);
+  if (!mtu) {
+    return mtu.error();
+  }
+  Route route;
+  route.rail = rail;
+  route.peer_rail = peer_rail;
+  route.mtu_code = static_cast<uint8_t>(mtu_code_of_bytes(*mtu).value_or(1));
+  if (own_ports.size() > 1 || peer.ports.size() > 1) {
+    route.ports =
+        fmt::format("{}:{} to {}:{}", local.device_name, local.port, remote.device, remote.number);
+  }
+  return route;
+}
+
+// Every pair of ports that a lane goes over becomes a route. `choose_gids` takes the route and one
+// of its lanes, and completes it or says why it cannot.
+template <class ChooseGids>
+Result<Agreement> agree(const EndFacts& own, std::span<const LivePort> own_ports,
+                        std::span<const uint8_t> rails, const EndDescription& peer,
+                        ChooseGids choose_gids) {
+  auto agreement = agree_on_common(own, own_ports, peer);
+  if (!agreement) {
+    return agreement;
+  }
+  std::vector<Route>& routes = agreement->paths.routes;
+  const auto go_over = [&](uint8_t rail, const LaneAddress& lane) -> Status {
+    const auto known = std::find_if(routes.begin(), routes.end(), [&](const Route& route) {
+      return route.rail == rail && route.peer_rail == lane.rail;
+    });
+    if (known != routes.end()) {
+      return {};
+    }
+    auto route = begin_route(own, own_ports, rail, peer, lane.rail);
+    if (!route) {
+      return std::move(route).error();
+    }
+    if (Status chosen = choose_gids(*route, lane); !chosen) {
+      return chosen;
+    }
+    routes.push_back(std::move(*route));
+    return {};
+  };
+  Status status = go_over(rails.front(), peer.control_lane);
+  for (size_t i = 0; status && i < rails.size() && i < peer.data_lanes.size(); ++i) {
+    status = go_over(rails[i], peer.data_lanes[i]);
+  }
+  if (status && peer.small_message_class.has_value()) {
+    status = go_over(rails.front(), peer.data_lanes.back());
+  }
+  if (!status) {
+    return std::move(status).error();
+  }
+  return agreement;
 }
 
 std::string offered_gids_text(const std::vector<OfferedGid>& gids) {
@@ -58,56 +113,86 @@ std::string offered_gids_text(const std::vector<OfferedGid>& gids) {
   return text;
 }
 
-}  // namespace
+uint8_t place_of(const std::vector<GidEntry>& gids, const GidEntry& wanted) {
+  const auto found = std::find_if(
+      gids.begin(), gids.end(), [&](const GidEntry& entry) { return entry.index == wanted.index; });
+  return static_cast<uint8_t>(found - gids.begin());
+}
 
-Result<Agreement> agree_as_listener(const EndFacts& own, const PortFacts& own_port,
-                                    const std::vector<GidEntry>& own_gids,
-                                    const EndDescription& peer) {
-  auto agreement = agree_on_common(own, own_port, peer);
-  if (!agreement) {
-    return agreement;
-  }
-  // The dialer's order is its preference: take its first candidate that one of ours can talk to.
-  for (size_t i = 0; i < peer.gids.size(); ++i) {
-    const auto local = choose_gid_for_peer(own_gids, peer.gids[i].gid, peer.gids[i].type);
-    if (local) {
-      use_gids(*agreement, *local, peer.gids[i]);
-      agreement->peer_gid_choice = static_cast<uint8_t>(i);
-      return agreement;
-    }
-  }
+Error no_gids_fit(const EndFacts& own, const std::vector<GidEntry>& own_gids,
+                  const EndDescription& peer, const OfferedPort& remote) {
   std::string ours;
   for (const GidEntry& entry : own_gids) {
     ours += (ours.empty() ? "" : ", ") + describe(entry);
   }
-  return Error{ErrorCode::kInvalidArgument,
-               fmt::format("no pair of GIDs fits: {} offers {}, {} has {}; give both NICs an "
-                           "address of the same family in networks that reach each other",
-                           end_name(peer.device, peer.port, peer.host),
-                           offered_gids_text(peer.gids), end_name(own), ours)};
+  return {ErrorCode::kInvalidArgument,
+          fmt::format("no pair of GIDs fits: {} offers {}, {} has {}; give both NICs an address of "
+                      "the same family in networks that reach each other",
+                      end_name(peer), offered_gids_text(remote.gids), end_name(own), ours)};
 }
 
-Result<Agreement> agree_as_dialer(const EndFacts& own, const PortFacts& own_port,
-                                  const std::vector<GidEntry>& own_gids,
-                                  const EndDescription& peer) {
-  auto agreement = agree_on_common(own, own_port, peer);
-  if (!agreement) {
-    return agreement;
+}  // namespace
+
+Result<Agreement> agree_as_listener(const EndFacts& own, std::span<const LivePort> own_ports,
+                                    std::span<const uint8_t> rails, const EndDescription& peer) {
+  auto agreement =
+      agree(own, own_ports, rails, peer, [&](Route& route, const LaneAddress& /*lane*/) -> Status {
+        const std::vector<GidEntry>& own_gids = own_ports[route.rail].gids;
+        const OfferedPort& remote = peer.ports[route.peer_rail];
+        // The dialer's order is its preference: take its first candidate that one of ours can talk
+        // to.
+        for (size_t i = 0; i < remote.gids.size(); ++i) {
+          const auto local = choose_gid_for_peer(own_gids, remote.gids[i].gid, remote.gids[i].type);
+          if (local) {
+            route.local_gid = *local;
+            route.local_choice = place_of(own_gids, *local);
+            route.peer_gid = remote.gids[i];
+            route.peer_choice = static_cast<uint8_t>(i);
+            return {};
+          }
+        }
+        return no_gids_fit(own, own_gids, peer, remote);
+      });
+  if (agreement) {
+    agreement->receiver_ports = own_ports.size();
   }
-  if (peer.gids.size() != 1 || peer.peer_gid_choice >= own_gids.size()) {
-    return Error{ErrorCode::kRemote,
-                 fmt::format("{} chose a GID that was not offered; the two ends run versions that "
-                             "do not fit",
-                             end_name(peer.device, peer.port, peer.host))};
-  }
-  use_gids(*agreement, own_gids[peer.peer_gid_choice], peer.gids.front());
   return agreement;
 }
 
+Result<Agreement> agree_as_dialer(const EndFacts& own, std::span<const LivePort> own_ports,
+                                  std::span<const uint8_t> rails, const EndDescription& peer) {
+  auto agreement =
+      agree(own, own_ports, rails, peer, [&](Route& route, const LaneAddress& lane) -> Status {
+        const std::vector<GidEntry>& own_gids = own_ports[route.rail].gids;
+        if (lane.peer_gid >= own_gids.size()) {
+          return Error{ErrorCode::kRemote,
+                       fmt::format("{} chose a GID that was not offered; the two ends run versions "
+                                   "that do not fit",
+                                   end_name(peer))};
+        }
+        route.local_gid = own_gids[lane.peer_gid];
+        route.local_choice = lane.peer_gid;
+        route.peer_gid = peer.ports[route.peer_rail].gids[lane.gid];
+        route.peer_choice = lane.gid;
+        return {};
+      });
+  if (agreement) {
+    agreement->receiver_ports = peer.ports.size();
+  }
+  return agreement;
+}
+
+std::string describe(const Route& route) {
+  return fmt::format("{} to {}", describe(route.local_gid), gid_text(route.peer_gid.gid));
+}
+
 std::string describe(const Agreement& agreement) {
-  return fmt::format("{} to {}, MTU {}, data class {}, control class {}, {} data lanes{}",
-                     describe(agreement.local_gid), gid_text(agreement.peer_gid.gid),
-                     mtu_bytes_of_code(agreement.paths.mtu_code).value_or(0),
+  std::string routes;
+  for (const Route& route : agreement.paths.routes) {
+    routes += fmt::format("{}{}, MTU {}", routes.empty() ? "" : "; ", describe(route),
+                          mtu_bytes_of_code(route.mtu_code).value_or(0));
+  }
+  return fmt::format("{}, data class {}, control class {}, {} data lanes{}", routes,
                      describe_traffic_class(agreement.paths.data_traffic_class),
                      describe_traffic_class(agreement.paths.control_traffic_class),
                      agreement.data_lanes,

@@ -41,11 +41,14 @@ class Port {
 
   // True once: a shortage concerns every connection over the port and is said for the first.
   bool first_shortage() const { return !shortage_said_.test_and_set(); }
+  // Likewise for a port that connections over several ports do without.
+  bool first_absence() const { return !absence_said_.test_and_set(); }
 
  private:
   std::shared_ptr<Device> device_;
   UsablePort usable_;
   mutable std::atomic_flag shortage_said_;
+  mutable std::atomic_flag absence_said_;
 };
 
 struct OpenedPorts {

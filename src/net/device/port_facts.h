@@ -10,6 +10,9 @@
 
 namespace rocelane::net {
 
+// Ports of one end that share a connection. NCCL joins no more.
+inline constexpr size_t kMostRails = 8;
+
 using Gid = std::array<uint8_t, 16>;  // network byte order, as on the wire
 
 enum class GidType : uint8_t { kInfiniBand, kRoceV1, kRoceV2 };

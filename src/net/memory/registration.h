@@ -10,12 +10,11 @@
 #include <span>
 
 #include "base/result.h"
+#include "net/device/port_facts.h"
 #include "net/memory/memory_kind.h"
 #include "net/memory/registration_cache.h"
 
 namespace rocelane::net {
-
-inline constexpr size_t kMostRails = 8;
 
 // Made and destroyed by any thread; read by the data path meanwhile.
 class Registration {

@@ -74,24 +74,27 @@ ConnectionTelemetry::ConnectionTelemetry(const Settings& settings,
 
 ChannelRecorders ConnectionTelemetry::record(const EstablishedConnection& connection) {
   const LaneSet& lanes = *connection.lanes;
-  const auto port = std::find(ports_.begin(), ports_.end(), lanes.shared_port());
-  telemetry::SlotName port_name;
-  if (port != ports_.end()) {
-    const auto index = static_cast<size_t>(port - ports_.begin());
-    port_name = recorders_[index].name();
-    watches_[index]->carries(connection.agreement.paths.data_traffic_class);
+  std::vector<telemetry::SlotName> port_names;  // by rail
+  for (const auto& port : lanes.ports()) {
+    const auto known = std::find(ports_.begin(), ports_.end(), port);
+    port_names.emplace_back();
+    if (known != ports_.end()) {
+      const auto index = static_cast<size_t>(known - ports_.begin());
+      port_names.back() = recorders_[index].name();
+      watches_[index]->carries(connection.agreement.paths.data_traffic_class);
+    }
   }
   ChannelRecorders recorders;
   const auto direction =
       lanes.role() == Role::kSender ? telemetry::Direction::kSend : telemetry::Direction::kReceive;
   recorders.connection =
-      page_->claim_connection({port_name, direction, telemetry::ConnectionState::kReady,
+      page_->claim_connection({port_names.front(), direction, telemetry::ConnectionState::kReady,
                                connection.peer_host, connection.peer_device});
   for (size_t i = 0; i < lanes.data().size(); ++i) {
     const Lane& lane = lanes.data()[i];
     telemetry::LaneIdentity identity;
     identity.connection = recorders.connection.name();
-    identity.port = port_name;
+    identity.port = port_names[lane.rail];
     identity.number = static_cast<uint32_t>(i);
     identity.state = telemetry::LaneState::kReady;
     identity.local_queue_pair = lane.pair.number();

@@ -1,11 +1,13 @@
 #include "net/plugin/net_api.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -35,20 +37,22 @@ class Context {
 
   // NCCL sets connections up on one thread a communicator, and drives them on another one, its
   // own. What the first one sets up therefore shares a hub.
-  using HubKey = std::pair<std::thread::id, const Port*>;
+  using HubKey = std::pair<std::thread::id, int>;  // and device
   std::map<HubKey, std::weak_ptr<verbs::CompletionHub>> hubs;
 
   // The caller holds the mutex.
-  std::shared_ptr<verbs::CompletionHub> hub_of_this_thread(const Port& port) {
-    auto& known = hubs[{std::this_thread::get_id(), &port}];
+  std::shared_ptr<verbs::CompletionHub> hub_of_this_thread(int device) {
+    auto& known = hubs[{std::this_thread::get_id(), device}];
     std::shared_ptr<verbs::CompletionHub> hub = known.lock();
     if (hub == nullptr) {
-      hub = verbs::CompletionHub::create(port.context());
+      hub = verbs::CompletionHub::create();
       known = hub;
     }
     return hub;
   }
 };
+
+using Ports = std::vector<std::shared_ptr<const Port>>;
 
 class Listener {
  public:
@@ -59,14 +63,14 @@ class Listener {
 
 class SendConnection {
  public:
-  std::shared_ptr<const Port> port;
+  Ports ports;  // by rail
   RegistrationRules rules;
   std::unique_ptr<SendChannel> channel;
 };
 
 class ReceiveConnection {
  public:
-  std::shared_ptr<const Port> port;
+  Ports ports;  // by rail
   RegistrationRules rules;
   std::unique_ptr<ReceiveChannel> channel;
 };
@@ -78,32 +82,33 @@ namespace {
 std::mutex g_mutex;
 std::weak_ptr<NetPlugin> g_plugin;
 
+// What NCCL has joined, for it keeps the numbers beyond the life of all contexts.
+std::vector<std::vector<int>> g_joined;
+
 // Not of a context: connections of all communicators share what is registered.
 RegistrationCaches g_registration_caches;
 
-Result<Registration*> register_on(const RegistrationRules& rules,
-                                  const std::shared_ptr<const Port>& port, void* data, size_t bytes,
-                                  MemoryKind kind, const std::optional<DmaBuf>& dma_buf) {
+Result<Registration*> register_on(const RegistrationRules& rules, const Ports& ports, void* data,
+                                  size_t bytes, MemoryKind kind,
+                                  const std::optional<DmaBuf>& dma_buf) {
   if (kind == MemoryKind::kGpu && !rules.gpu_memory) {
     return Error{ErrorCode::kInvalidUsage,
                  fmt::format("GPU memory at {} cannot be registered with {}: neither peer memory "
                              "nor dma-buf is available, or ROCELANE_GPU_DIRECT is off",
-                             data, port->usable().name)};
+                             data, ports.front()->usable().name)};
   }
   const auto wanted = registration_request(data, bytes, kind, dma_buf, rules.relaxed_ordering);
   if (!wanted) {
     return wanted.error();
   }
-  const std::array rails{g_registration_caches.of(port)};
+  std::vector<std::shared_ptr<RegistrationCache>> rails;
+  std::transform(ports.begin(), ports.end(), std::back_inserter(rails),
+                 [](const auto& port) { return g_registration_caches.of(port); });
   auto registration = Registration::create(rails, *wanted);
   if (!registration) {
     return std::move(registration).error();
   }
   return registration->release();
-}
-
-uint32_t key_of(const Registration* registration) {
-  return registration == nullptr ? 0 : registration->remote_key();
 }
 
 }  // namespace
@@ -117,6 +122,11 @@ Result<Context*> open_context(std::optional<uint8_t> traffic_class) {
       return std::move(created).error();
     }
     plugin = std::move(*created);
+    for (const std::vector<int>& members : g_joined) {
+      if (const auto joined = plugin->devices().join(members); !joined) {
+        return joined.error();
+      }
+    }
     g_plugin = plugin;
   }
   auto context = std::make_unique<Context>();
@@ -133,7 +143,7 @@ void close_context(Context* context) {
 int device_count() {
   const std::lock_guard lock(g_mutex);
   const std::shared_ptr<NetPlugin> plugin = g_plugin.lock();
-  return plugin == nullptr ? 0 : plugin->device_count();
+  return plugin == nullptr ? 0 : plugin->devices().count();
 }
 
 Result<DeviceProperties> device_properties(int device) {
@@ -142,25 +152,39 @@ Result<DeviceProperties> device_properties(int device) {
   if (plugin == nullptr) {
     return Error{ErrorCode::kInvalidUsage, "properties asked for before init"};
   }
-  const auto port = plugin->port(device);
-  if (!port) {
-    return port.error();
+  const auto entry = plugin->devices().entry(device);
+  if (!entry) {
+    return entry.error();
   }
-  return plugin->properties(**port);
+  return plugin->properties(**entry);
+}
+
+Result<int> join_devices(std::span<const int> devices) {
+  const std::lock_guard lock(g_mutex);
+  const std::shared_ptr<NetPlugin> plugin = g_plugin.lock();
+  if (plugin == nullptr) {
+    return Error{ErrorCode::kInvalidUsage, "devices are to be joined before init"};
+  }
+  const int count = plugin->devices().count();
+  const Result<int> joined = plugin->devices().join(devices);
+  if (joined && *joined == count) {
+    g_joined.emplace_back(devices.begin(), devices.end());
+  }
+  return joined;
 }
 
 Result<Listener*> listen(Context& context, int device, std::span<std::byte, kHandleBytes> handle) {
-  auto port = context.plugin->port(device);
-  if (!port) {
-    return std::move(port).error();
+  const auto entry = context.plugin->devices().entry(device);
+  if (!entry) {
+    return entry.error();
   }
-  auto facts = context.plugin->end_facts(std::move(*port), context.traffic_class);
+  auto facts = context.plugin->end_facts(**entry, context.traffic_class);
   if (!facts) {
     return std::move(facts).error();
   }
   {
     const std::lock_guard lock(context.mutex);
-    facts->completions = context.hub_of_this_thread(*facts->port);
+    facts->completions = context.hub_of_this_thread(device);
   }
   ListenHandle listen_handle;
   auto machine = AcceptMachine::create(std::move(*facts), &listen_handle);
@@ -189,16 +213,16 @@ Result<SendConnection*> connect(Context& context, int device,
                    "the peer's connection handle was not made by Rocelane: load the same network "
                    "plugin (NCCL_NET_PLUGIN=rocelane) on every host"};
     }
-    auto port = context.plugin->port(device);
-    if (!port) {
-      return std::move(port).error();
+    const auto entry = context.plugin->devices().entry(device);
+    if (!entry) {
+      return entry.error();
     }
     auto facts = context.plugin->end_facts(
-        std::move(*port), traffic_class.has_value() ? traffic_class : context.traffic_class);
+        **entry, traffic_class.has_value() ? traffic_class : context.traffic_class);
     if (!facts) {
       return std::move(facts).error();
     }
-    facts->completions = context.hub_of_this_thread(*facts->port);
+    facts->completions = context.hub_of_this_thread(device);
     found =
         context.dialing.emplace(key, std::make_unique<ConnectMachine>(std::move(*facts), *target))
             .first;
@@ -214,7 +238,7 @@ Result<SendConnection*> connect(Context& context, int device,
   context.dialing.erase(found);
   auto connection = std::make_unique<SendConnection>();
   connection->rules = context.plugin->registration_rules();
-  connection->port = (*established)->lanes->shared_port();
+  connection->ports = (*established)->lanes->ports();
   auto recorders = context.plugin->telemetry()->record(**established);
   connection->channel =
       std::make_unique<SendChannel>(std::move(*established), std::move(recorders));
@@ -231,18 +255,18 @@ Result<ReceiveConnection*> accept(Listener& listener) {
   }
   auto connection = std::make_unique<ReceiveConnection>();
   connection->rules = listener.rules;
-  connection->port = (*established)->lanes->shared_port();
-  std::optional<FlushLane> flush_lane;
+  connection->ports = (*established)->lanes->ports();
+  std::vector<FlushLane> flush_lanes;
   if (listener.rules.gpu_memory) {
-    auto lane = FlushLane::create(*(*established)->lanes, (*established)->agreement);
-    if (!lane) {
-      return std::move(lane).error();
+    auto created = FlushLane::create_all(*(*established)->lanes, (*established)->agreement);
+    if (!created) {
+      return std::move(created).error();
     }
-    flush_lane.emplace(std::move(*lane));
+    flush_lanes = std::move(*created);
   }
   auto recorders = listener.telemetry->record(**established);
   auto channel =
-      ReceiveChannel::create(std::move(*established), std::move(flush_lane), std::move(recorders));
+      ReceiveChannel::create(std::move(*established), std::move(flush_lanes), std::move(recorders));
   if (!channel) {
     return std::move(channel).error();
   }
@@ -256,12 +280,12 @@ void close(ReceiveConnection* connection) { delete connection; }
 
 Result<Registration*> register_memory(SendConnection& connection, void* data, size_t bytes,
                                       MemoryKind kind, std::optional<DmaBuf> dma_buf) {
-  return register_on(connection.rules, connection.port, data, bytes, kind, dma_buf);
+  return register_on(connection.rules, connection.ports, data, bytes, kind, dma_buf);
 }
 
 Result<Registration*> register_memory(ReceiveConnection& connection, void* data, size_t bytes,
                                       MemoryKind kind, std::optional<DmaBuf> dma_buf) {
-  return register_on(connection.rules, connection.port, data, bytes, kind, dma_buf);
+  return register_on(connection.rules, connection.ports, data, bytes, kind, dma_buf);
 }
 
 void deregister_memory(Registration* registration) { delete registration; }
@@ -270,8 +294,7 @@ bool may_send(const SendConnection& connection) { return connection.channel->may
 
 Result<Request*> send(SendConnection& connection, const void* data, size_t bytes, int tag,
                       Registration* registration) {
-  return connection.channel->send(data, bytes, static_cast<uint32_t>(tag),
-                                  registration == nullptr ? 0 : registration->local_key());
+  return connection.channel->send(data, bytes, static_cast<uint32_t>(tag), registration);
 }
 
 Result<Request*> receive(ReceiveConnection& connection, std::span<const ReceiveBuffer> buffers,
@@ -286,15 +309,15 @@ Result<Request*> receive(ReceiveConnection& connection, std::span<const ReceiveB
   std::transform(buffers.begin(), buffers.end(), landings.begin(), [](const ReceiveBuffer& buffer) {
     return Landing{reinterpret_cast<uintptr_t>(buffer.data),
                    static_cast<uint32_t>(std::min(buffer.bytes, kMost)),
-                   static_cast<uint32_t>(buffer.tag), key_of(buffer.registration)};
+                   static_cast<uint32_t>(buffer.tag), buffer.registration};
   });
   return connection.channel->receive(std::span(landings).first(buffers.size()),
                                      completion_is_optional && buffers.size() == 1);
 }
 
 Result<Request*> flush(ReceiveConnection& connection, std::span<const FlushBuffer> buffers) {
-  // A read from the last buffer pushes out what was written to all of them: same NIC, same PCIe
-  // path.
+  // A read from the last buffer pushes out what was written to all of them: same NICs, same PCIe
+  // paths.
   const auto last = std::find_if(buffers.rbegin(), buffers.rend(), [](const FlushBuffer& buffer) {
     return buffer.bytes > 0 && buffer.registration != nullptr &&
            buffer.registration->kind() == MemoryKind::kGpu;
@@ -302,8 +325,7 @@ Result<Request*> flush(ReceiveConnection& connection, std::span<const FlushBuffe
   if (last == buffers.rend() || !connection.channel->can_flush()) {
     return nullptr;
   }
-  return connection.channel->flush(reinterpret_cast<uintptr_t>(last->data),
-                                   key_of(last->registration));
+  return connection.channel->flush(reinterpret_cast<uintptr_t>(last->data), *last->registration);
 }
 
 bool is_waiting(const Request& request) { return request.watch->is_waiting(request); }

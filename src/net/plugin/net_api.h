@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "net/memory/memory_kind.h"
@@ -31,6 +32,7 @@ inline constexpr int kMaxGroupedReceives = 8;
 // Strings live as long as a context is open or a connection over the device exists.
 struct DeviceProperties {
   const char* name = nullptr;
+  std::vector<int> members;  // the devices that this one joins, or itself alone
   const char* pci_path =
       nullptr;  // real sysfs path, or nullptr when the device has none (soft-RoCE)
   uint64_t guid = 0;
@@ -51,9 +53,12 @@ struct DeviceProperties {
 Result<Context*> open_context(std::optional<uint8_t> traffic_class);
 void close_context(Context* context);
 
-// Valid while a context is open.
+// Valid while a context is open. Joined devices count, too.
 int device_count();
 Result<DeviceProperties> device_properties(int device);
+// The number of the device that uses the ports of `devices` together. It keeps its number when the
+// last context is closed and one is opened again.
+Result<int> join_devices(std::span<const int> devices);
 
 // Set-up. None of these blocks. nullptr from connect and accept means: not finished, call again
 // with the same arguments. `traffic_class` in connect: newer than the context's (ABI v10 hands it

@@ -67,6 +67,7 @@ Result<std::shared_ptr<NetPlugin>> NetPlugin::create() {
     return std::move(ports).error();
   }
   plugin->ports_ = std::move(*ports);
+  plugin->devices_ = std::make_unique<DeviceTable>(plugin->ports_.ports);
   const auto addresses = interface_addresses();
   if (!addresses) {
     return addresses.error();
@@ -103,15 +104,28 @@ Result<std::shared_ptr<NetPlugin>> NetPlugin::create() {
   return plugin;
 }
 
-Result<std::shared_ptr<const Port>> NetPlugin::port(int device) const {
-  if (device < 0 || device >= device_count()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("NCCL asks for network device {} of {}", device, device_count())};
+// A joined device is as fast as all its ports together and can do what each of them can.
+DeviceProperties NetPlugin::properties(const DeviceTable::Entry& device) const {
+  DeviceProperties properties = properties_of(*device.ports.front());
+  properties.name = device.name.c_str();
+  properties.members = device.members;
+  for (size_t i = 1; i < device.ports.size(); ++i) {
+    const DeviceProperties other = properties_of(*device.ports[i]);
+    properties.speed_mbps += other.speed_mbps;
+    properties.dma_buf = properties.dma_buf && other.dma_buf;
+    properties.max_message_bytes = std::min(properties.max_message_bytes, other.max_message_bytes);
+    // NCCL keeps rails and planes apart by number; ports of different ones belong to none.
+    if (properties.rail != other.rail) {
+      properties.rail.reset();
+    }
+    if (properties.plane != other.plane) {
+      properties.plane.reset();
+    }
   }
-  return std::shared_ptr<const Port>(ports_.ports[static_cast<size_t>(device)]);
+  return properties;
 }
 
-DeviceProperties NetPlugin::properties(const Port& port) const {
+DeviceProperties NetPlugin::properties_of(const Port& port) const {
   const UsablePort& usable = port.usable();
   DeviceProperties properties;
   properties.name = usable.name.c_str();
@@ -133,14 +147,14 @@ RegistrationRules NetPlugin::registration_rules() const {
   return {gpu_direct_, settings_->relaxed_ordering != RelaxedOrdering::kOff};
 }
 
-Result<EndFacts> NetPlugin::end_facts(std::shared_ptr<const Port> port,
+Result<EndFacts> NetPlugin::end_facts(const DeviceTable::Entry& device,
                                       std::optional<uint8_t> communicator_traffic_class) const {
   std::array<uint64_t, 1> entropy{};
   if (Status status = fill_random(std::as_writable_bytes(std::span(entropy))); !status) {
     return std::move(status).error();
   }
   EndFacts facts;
-  facts.port = std::move(port);
+  facts.ports = device.ports;
   facts.settings = settings_;
   facts.traffic_classes = resolve_traffic_classes(*settings_, communicator_traffic_class);
   facts.set_up_address = set_up_address_;

@@ -12,6 +12,7 @@
 #include "net/connection/end_facts.h"
 #include "net/device/port.h"
 #include "net/plugin/connection_telemetry.h"
+#include "net/plugin/device_table.h"
 #include "net/plugin/net_api.h"
 #include "net/plugin/steward.h"
 
@@ -28,18 +29,18 @@ class NetPlugin {
   // Reads the settings, opens the ports, starts the steward, and says what was found.
   static Result<std::shared_ptr<NetPlugin>> create();
 
-  int device_count() const { return static_cast<int>(ports_.ports.size()); }
-  Result<std::shared_ptr<const Port>> port(int device) const;
-  DeviceProperties properties(const Port& port) const;
+  DeviceTable& devices() { return *devices_; }
+  DeviceProperties properties(const DeviceTable::Entry& device) const;
   RegistrationRules registration_rules() const;
   const std::shared_ptr<ConnectionTelemetry>& telemetry() const { return telemetry_; }
 
-  // For one new connection over `port`.
-  Result<EndFacts> end_facts(std::shared_ptr<const Port> port,
+  // For one new connection over `device`.
+  Result<EndFacts> end_facts(const DeviceTable::Entry& device,
                              std::optional<uint8_t> communicator_traffic_class) const;
 
  private:
   NetPlugin() = default;
+  DeviceProperties properties_of(const Port& port) const;
 
   std::shared_ptr<const Settings> settings_;
   SocketAddress set_up_address_;
@@ -47,6 +48,7 @@ class NetPlugin {
   bool peer_memory_ = false;
   bool gpu_direct_ = false;
   OpenedPorts ports_;
+  std::unique_ptr<DeviceTable> devices_;
   std::shared_ptr<ConnectionTelemetry> telemetry_;
   std::shared_ptr<Steward> steward_;  // last: joined before the devices go
 };

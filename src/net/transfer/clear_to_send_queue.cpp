@@ -6,7 +6,10 @@
 namespace rocelane::net {
 
 Result<ClearToSendQueue> ClearToSendQueue::create(EstablishedConnection& connection) {
-  auto ring = RegisteredBuffer::create(connection.lanes->shared_port(), kClearToSendRingBytes);
+  const LaneSet& lanes = *connection.lanes;
+  auto ring =
+      RegisteredBuffer::create(lanes.ports()[lanes.control().rail],
+                               clear_to_send_ring_bytes(connection.agreement.receiver_ports > 1));
   if (!ring) {
     return std::move(ring).error();
   }
@@ -14,16 +17,23 @@ Result<ClearToSendQueue> ClearToSendQueue::create(EstablishedConnection& connect
 }
 
 ClearToSendQueue::ClearToSendQueue(EstablishedConnection& connection, RegisteredBuffer ring)
-    : ring_(std::move(ring)),
+    : memory_(std::move(ring)),
+      ring_{reinterpret_cast<ClearToSend*>(memory_.bytes().data()),
+            connection.agreement.receiver_ports > 1 ? 1U : 0U},
       pair_(connection.lanes->control().pair.get()),
       work_id_(connection.lanes->completions().work_id(work_kind::kClearToSend)),
       peer_(connection.peer_ring),
       inline_bytes_(connection.lanes->control().pair.inline_bytes()) {}
 
-void ClearToSendQueue::add(ClearToSend record, uint32_t sequence) {
+void ClearToSendQueue::add(ClearToSend record, uint32_t sequence, const ClearToSendKeys* keys) {
   record.check = clear_to_send_check(record, sequence);
-  auto* records = reinterpret_cast<ClearToSend*>(ring_.bytes().data());
-  records[next_++ % kClearToSendRecords] = record;
+  ring_.record(next_) = record;
+  if (keys != nullptr) {
+    ClearToSendKeys& followers = ring_.keys(next_);
+    followers = *keys;
+    followers.check = clear_to_send_check(followers, record.check);
+  }
+  ++next_;
   ++held_;
 }
 
@@ -39,10 +49,11 @@ int ClearToSendQueue::post() {
 }
 
 int ClearToSendQueue::write(uint32_t first, uint32_t count) {
-  const size_t offset = first * sizeof(ClearToSend);
-  ibv_sge piece{ring_.address() + offset,
-                static_cast<uint32_t>((count - 1) * sizeof(ClearToSend) + kClearToSendBytes),
-                ring_.local_key()};
+  const size_t place_bytes = sizeof(ClearToSend) << ring_.with_keys;
+  const size_t last_bytes = ring_.with_keys != 0 ? place_bytes : kClearToSendBytes;
+  const size_t offset = first * place_bytes;
+  ibv_sge piece{memory_.address() + offset,
+                static_cast<uint32_t>((count - 1) * place_bytes + last_bytes), memory_.local_key()};
   ibv_send_wr work{};
   work.wr_id = work_id_;
   work.sg_list = &piece;

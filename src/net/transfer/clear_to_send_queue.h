@@ -11,6 +11,7 @@
 #include "net/connection/clear_to_send.h"
 #include "net/connection/established_connection.h"
 #include "net/memory/registered_buffer.h"
+#include "net/transfer/clear_to_send_ring.h"
 
 namespace rocelane::net {
 
@@ -21,8 +22,9 @@ class ClearToSendQueue {
   // Whether the control lane takes another write.
   bool has_room() const { return writes_ + 2 <= kControlDepth; }
 
-  // Appends a record of the group `sequence`; the check is filled in here.
-  void add(ClearToSend record, uint32_t sequence);
+  // Appends a record of the group `sequence`; the check is filled in here, as is that of the keys
+  // which follow it where the receiver has several ports.
+  void add(ClearToSend record, uint32_t sequence, const ClearToSendKeys* keys);
   uint32_t held() const { return held_; }
   // Writes what is held. Needs room. 0, or what the NIC refused it with.
   int post();
@@ -37,7 +39,8 @@ class ClearToSendQueue {
   ClearToSendQueue(EstablishedConnection& connection, RegisteredBuffer ring);
   int write(uint32_t first, uint32_t count);
 
-  RegisteredBuffer ring_;  // a copy of the sender's
+  RegisteredBuffer memory_;  // of a copy of the sender's ring
+  ClearToSendRing ring_;
   ibv_qp* pair_;
   uint64_t work_id_;
   RemoteRing peer_;

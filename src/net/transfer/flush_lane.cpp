@@ -4,18 +4,39 @@
 
 namespace rocelane::net {
 
-Result<FlushLane> FlushLane::create(const LaneSet& lanes, const Agreement& agreement) {
-  const Port& port = lanes.port();
-  auto landing = RegisteredBuffer::create(lanes.shared_port(), 1);
+Result<std::vector<FlushLane>> FlushLane::create_all(const LaneSet& lanes,
+                                                     const Agreement& agreement) {
+  std::vector<FlushLane> flush_lanes;
+  for (const Lane& lane : lanes.data()) {
+    const bool is_new =
+        std::none_of(flush_lanes.begin(), flush_lanes.end(),
+                     [&lane](const FlushLane& known) { return known.rail_ == lane.rail; });
+    if (!is_new) {
+      continue;
+    }
+    auto created = create(lanes, agreement.paths, agreement.paths.route(lane.rail, lane.peer.rail));
+    if (!created) {
+      return std::move(created).error();
+    }
+    flush_lanes.push_back(std::move(*created));
+  }
+  return flush_lanes;
+}
+
+Result<FlushLane> FlushLane::create(const LaneSet& lanes, const LanePaths& paths,
+                                    const Route& route) {
+  const std::shared_ptr<const Port>& port = lanes.ports()[route.rail];
+  auto landing = RegisteredBuffer::create(port, 1);
   if (!landing) {
     return std::move(landing).error();
   }
-  auto pair = verbs::QueuePair::create(port.domain(), lanes.completions().queue(), {kDepth, 1, 0});
+  auto pair = verbs::QueuePair::create(port->domain(), lanes.completions().queue(route.rail),
+                                       {kDepth, 1, 0});
   if (!pair) {
     return std::move(pair).error();
   }
-  verbs::QueuePairPath path = common_path(port, agreement.paths);
-  std::copy(agreement.local_gid.gid.begin(), agreement.local_gid.gid.end(), path.remote_gid.raw);
+  verbs::QueuePairPath path = common_path(*port, paths, route);
+  std::copy(route.local_gid.gid.begin(), route.local_gid.gid.end(), path.remote_gid.raw);
   path.remote_queue_pair = pair->number();
   path.peer_may_read = true;
   int error_number = 0;
@@ -25,7 +46,7 @@ Result<FlushLane> FlushLane::create(const LaneSet& lanes, const Agreement& agree
       return std::move(status).error();
     }
   }
-  return FlushLane(std::move(*landing), std::move(*pair));
+  return FlushLane(route.rail, std::move(*landing), std::move(*pair));
 }
 
 int FlushLane::post(uint64_t address, uint32_t key, uint64_t work_id) {

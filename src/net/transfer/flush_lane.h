@@ -2,11 +2,10 @@
 
 // Makes received data visible to a GPU: a one-byte read from the received buffer, looped back
 // through the same NIC function, pushes everything the NIC has written before it out of the PCIe
-// path.
+// path. So each port that receives has one.
 
 #include <cstdint>
-#include <memory>
-#include <optional>
+#include <vector>
 
 #include <infiniband/verbs.h>
 
@@ -22,17 +21,23 @@ class FlushLane {
  public:
   static constexpr uint32_t kDepth = kFlushDepth;
 
-  // A queue pair connected to itself. Needs no packet on the wire, so it does not block.
-  // Completions go where those of `lanes` go, which outlive it.
-  static Result<FlushLane> create(const LaneSet& lanes, const Agreement& agreement);
+  // Queue pairs connected to themselves, one on each port that data lanes go over. Need no packet
+  // on the wire, so this does not block. Completions go where those of `lanes` go, which outlive
+  // them.
+  static Result<std::vector<FlushLane>> create_all(const LaneSet& lanes,
+                                                   const Agreement& agreement);
+
+  uint8_t rail() const { return rail_; }
 
   // 0 or the errno of the post.
   int post(uint64_t address, uint32_t key, uint64_t work_id);
 
  private:
-  FlushLane(RegisteredBuffer landing, verbs::QueuePair pair)
-      : landing_(std::move(landing)), pair_(std::move(pair)) {}
+  FlushLane(uint8_t rail, RegisteredBuffer landing, verbs::QueuePair pair)
+      : rail_(rail), landing_(std::move(landing)), pair_(std::move(pair)) {}
+  static Result<FlushLane> create(const LaneSet& lanes, const LanePaths& paths, const Route& route);
 
+  uint8_t rail_;
   RegisteredBuffer landing_;
   verbs::QueuePair pair_;
 };

@@ -24,23 +24,23 @@ constexpr uint32_t kConfirmEvery = kReceiveSlots / 8;
 }  // namespace
 
 Result<std::unique_ptr<ReceiveChannel>> ReceiveChannel::create(
-    std::unique_ptr<EstablishedConnection> connection, std::optional<FlushLane> flush_lane,
+    std::unique_ptr<EstablishedConnection> connection, std::vector<FlushLane> flush_lanes,
     ChannelRecorders recorders) {
   auto announcements = ClearToSendQueue::create(*connection);
   if (!announcements) {
     return std::move(announcements).error();
   }
   return std::unique_ptr<ReceiveChannel>(
-      new ReceiveChannel(std::move(connection), std::move(*announcements), std::move(flush_lane),
+      new ReceiveChannel(std::move(connection), std::move(*announcements), std::move(flush_lanes),
                          std::move(recorders)));
 }
 
 ReceiveChannel::ReceiveChannel(std::unique_ptr<EstablishedConnection> connection,
-                               ClearToSendQueue announcements, std::optional<FlushLane> flush_lane,
+                               ClearToSendQueue announcements, std::vector<FlushLane> flush_lanes,
                                ChannelRecorders recorders)
     : connection_(std::move(connection)),
       announcements_(std::move(announcements)),
-      flush_lane_(std::move(flush_lane)),
+      flush_lanes_(std::move(flush_lanes)),
       recorders_(std::move(recorders)) {
   for (uint32_t i = 0; i < kReceiveSlots; ++i) {
     requests_[i].receiver = this;
@@ -112,15 +112,30 @@ void ReceiveChannel::announce(std::span<const Landing> landings, uint8_t flags) 
   for (uint32_t i = 0; i < count; ++i) {
     ClearToSend record{};
     record.address = landings[i].address;
-    record.key = landings[i].key;
+    const Registration* const registration = landings[i].registration;
+    record.key = registration == nullptr ? 0 : registration->remote_key();
     record.bytes = landings[i].bytes;
     record.tag = landings[i].tag;
     record.epoch = kEpoch;
     record.place = pack_place(i, count);
     record.flags = flags;
-    announcements_.add(record, sequence_);
+    if (connection_->agreement.receiver_ports > 1) {
+      const ClearToSendKeys keys = other_keys(registration);
+      announcements_.add(record, sequence_, &keys);
+    } else {
+      announcements_.add(record, sequence_, nullptr);
+    }
   }
   ++held_groups_;
+}
+
+ClearToSendKeys ReceiveChannel::other_keys(const Registration* registration) const {
+  ClearToSendKeys keys{};
+  for (size_t rail = 1; registration != nullptr && rail < connection_->agreement.receiver_ports;
+       ++rail) {
+    keys.keys[rail - 1] = registration->remote_key(rail);
+  }
+  return keys;
 }
 
 void ReceiveChannel::post_announcements() {
@@ -194,7 +209,7 @@ void ReceiveChannel::refill(uint32_t lane) {
   }
 }
 
-Result<Request*> ReceiveChannel::flush(uint64_t address, uint32_t key) {
+Result<Request*> ReceiveChannel::flush(uint64_t address, const Registration& registration) {
   const std::lock_guard held(watch_.hub());
   if (failure_.has_failed()) {
     return failure_.tell();
@@ -206,12 +221,15 @@ Result<Request*> ReceiveChannel::flush(uint64_t address, uint32_t key) {
     return failure_.tell(
         Error{ErrorCode::kInvalidUsage, "more flushes at once than NCCL promises"});
   }
-  if (const int error = flush_lane_->post(address, key, work_id_of_flush(free->slot))) {
-    failure_.note_post(error, *connection_);
-    return failure_.tell();
+  for (FlushLane& lane : flush_lanes_) {
+    const uint32_t key = registration.remote_key(lane.rail());
+    if (const int error = lane.post(address, key, work_id_of_flush(free->slot))) {
+      failure_.note_post(error, *connection_);
+      return failure_.tell();
+    }
   }
   free->kind = RequestKind::kFlush;
-  free->pending.store(1, std::memory_order_relaxed);
+  free->pending.store(static_cast<uint32_t>(flush_lanes_.size()), std::memory_order_relaxed);
   return &*free;
 }
 

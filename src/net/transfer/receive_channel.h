@@ -7,14 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
+#include <vector>
 
 #include <infiniband/verbs.h>
 
 #include "base/result.h"
 #include "net/connection/clear_to_send.h"
 #include "net/connection/established_connection.h"
+#include "net/memory/registration.h"
 #include "net/transfer/channel_failure.h"
 #include "net/transfer/channel_recorders.h"
 #include "net/transfer/clear_to_send_queue.h"
@@ -31,14 +32,14 @@ struct Landing {
   uint64_t address = 0;
   uint32_t bytes = 0;
   uint32_t tag = 0;
-  uint32_t key = 0;
+  const Registration* registration = nullptr;  // only of an empty one it may be nullptr
 };
 
 class ReceiveChannel final : verbs::CompletionSink {
  public:
-  // `flush_lane`: only where GPU memory is received.
+  // `flush_lanes`: only where GPU memory is received.
   static Result<std::unique_ptr<ReceiveChannel>> create(
-      std::unique_ptr<EstablishedConnection> connection, std::optional<FlushLane> flush_lane,
+      std::unique_ptr<EstablishedConnection> connection, std::vector<FlushLane> flush_lanes,
       ChannelRecorders recorders);
   ReceiveChannel(const ReceiveChannel&) = delete;
   ReceiveChannel& operator=(const ReceiveChannel&) = delete;
@@ -48,19 +49,18 @@ class ReceiveChannel final : verbs::CompletionSink {
   // `completion_is_optional`: whoever waits for the data sees them in memory; the request may end
   // before they are there, and its size says nothing. Only of one landing.
   Result<Request*> receive(std::span<const Landing> landings, bool completion_is_optional);
-  // nullptr: nothing to wait for.
-  Result<Request*> flush(uint64_t address, uint32_t key);
+  // Over every port that receives. Needs can_flush().
+  Result<Request*> flush(uint64_t address, const Registration& registration);
   // `sizes`: nullptr, or room for one entry per buffer. kEnded: the request is gone.
   Outcome test(Request& request, int* sizes);
   // After kFailed.
   [[gnu::cold]] Error tell() { return watch_.tell(); }
 
-  bool can_flush() const { return flush_lane_.has_value(); }
-  const Port& port() const { return connection_->lanes->port(); }
+  bool can_flush() const { return !flush_lanes_.empty(); }
 
  private:
   ReceiveChannel(std::unique_ptr<EstablishedConnection> connection, ClearToSendQueue announcements,
-                 std::optional<FlushLane> flush_lane, ChannelRecorders recorders);
+                 std::vector<FlushLane> flush_lanes, ChannelRecorders recorders);
 
   void take(uint32_t id, const ibv_wc& completion, uint64_t /*now*/) override;
   void take_stripe(uint32_t lane, const ibv_wc& completion);
@@ -69,6 +69,7 @@ class ReceiveChannel final : verbs::CompletionSink {
   Request* claim_request();
   bool may_go_silent(bool completion_is_optional) const;
   void announce(std::span<const Landing> landings, uint8_t flags);
+  ClearToSendKeys other_keys(const Registration* registration) const;
   void post_announcements();
   uint64_t work_id_of_flush(uint32_t slot) const;
 
@@ -76,7 +77,7 @@ class ReceiveChannel final : verbs::CompletionSink {
 
   std::unique_ptr<EstablishedConnection> connection_;
   ClearToSendQueue announcements_;
-  std::optional<FlushLane> flush_lane_;
+  std::vector<FlushLane> flush_lanes_;
   uint32_t sequence_ = 1;     // of the next group
   uint32_t confirmed_ = 0;    // the sender has seen all clear-to-sends of groups before this one
   uint32_t open_ = 0;         // groups announced, or about to be, that still miss data

@@ -17,11 +17,14 @@ constexpr uint32_t kSlotMask = (1U << kLaneShift) - 1;
 SendChannel::SendChannel(std::unique_ptr<EstablishedConnection> connection,
                          ChannelRecorders recorders)
     : connection_(std::move(connection)),
-      ring_(reinterpret_cast<ClearToSend*>(connection_->own_ring->bytes().data())),
+      ring_{reinterpret_cast<ClearToSend*>(connection_->own_ring->bytes().data()),
+            connection_->agreement.receiver_ports > 1 ? 1U : 0U},
       lane_count_(static_cast<uint32_t>(connection_->lanes->large_lane_count())),
       small_bytes_(
           connection_->lanes->has_small_message_lane() ? connection_->small_message_bytes + 1 : 0),
       limits_{connection_->smallest_stripe_bytes, connection_->agreement.max_message_bytes},
+      has_several_ports_(connection_->lanes->ports().size() > 1 ||
+                         connection_->agreement.receiver_ports > 1),
       recorder_(std::move(recorders.connection)) {
   verbs::CompletionPlace& place = connection_->lanes->completions();
   for (uint32_t i = 0; i < kRequests; ++i) {
@@ -31,8 +34,9 @@ SendChannel::SendChannel(std::unique_ptr<EstablishedConnection> connection,
     free_[i] = static_cast<uint16_t>(kRequests - 1 - i);
   }
   for (uint32_t lane = 0; lane < connection_->lanes->data().size(); ++lane) {
-    lanes_[lane].open(connection_->lanes->data()[lane].pair.get(),
-                      place.work_id(work_kind::kData | lane << kLaneShift),
+    const Lane& opened = connection_->lanes->data()[lane];
+    rails_[lane] = {opened.rail, opened.peer.rail};
+    lanes_[lane].open(opened.pair.get(), place.work_id(work_kind::kData | lane << kLaneShift),
                       std::move(recorders.lanes[lane]));
   }
   await_next_group();
@@ -48,8 +52,7 @@ bool SendChannel::read_group() {
   if (group_.count != 0) {
     return true;
   }
-  const ClearToSendRing ring(ring_, kClearToSendRecords);
-  group_.count = take_group(ring, cursor_, sequence_, group_.records);
+  group_.count = take_group(ring_, cursor_, sequence_, group_);
   if (group_.count == 0) {
     return false;
   }
@@ -60,7 +63,7 @@ bool SendChannel::read_group() {
 
 void SendChannel::await_next_group() {
   group_.count = 0;
-  awaited_ = &ring_[cursor_ % kClearToSendRecords].check;
+  awaited_ = &ring_.record(cursor_).check;
 }
 
 const ClearToSend* SendChannel::claim(uint32_t tag) {
@@ -97,7 +100,7 @@ Error SendChannel::too_large(size_t bytes) const {
 }
 
 Result<Request*> SendChannel::send(const void* data, size_t bytes, uint32_t tag,
-                                   uint32_t local_key) {
+                                   const Registration* registration) {
   const std::lock_guard held(watch_.hub());
   if (failure_.has_failed()) {
     return failure_.tell();
@@ -127,11 +130,13 @@ Result<Request*> SendChannel::send(const void* data, size_t bytes, uint32_t tag,
   request.bytes = sent_bytes;
   Departure message;
   message.stripe.id = static_cast<uint16_t>(request.slot);
-  message.stripe.local_key = local_key;
+  message.stripe.local_key = registration == nullptr ? 0 : registration->local_key();
   message.stripe.remote_key = record->key;
   message.stripe.with_immediate = (record->flags & kNoCompletion) == 0;
   message.immediate = {sequence_ % kReceiveSlots, index_of(*record), 0, plan.stripes,
                        record->epoch % kEpochs};
+  message.registration = registration;
+  message.record = index_of(*record);
   message.from = reinterpret_cast<uintptr_t>(data);
   message.to = record->address;
   message.bytes = sent_bytes;
@@ -203,8 +208,20 @@ int SendChannel::post_evenly(Departure& message, const StripePlan& plan, bool sm
   return 0;
 }
 
+void SendChannel::use_keys_of(Departure& message, uint32_t lane) const {
+  const Rails rails = rails_[lane];
+  if (message.registration != nullptr) {
+    message.stripe.local_key = message.registration->local_key(rails.own);
+  }
+  message.stripe.remote_key = rails.peer == 0 ? group_.records[message.record].key
+                                              : group_.keys[message.record].keys[rails.peer - 1U];
+}
+
 int SendChannel::add(Departure& message, uint32_t lane, uint32_t number, size_t offset,
                      size_t bytes) {
+  if (has_several_ports_) {
+    use_keys_of(message, lane);
+  }
   SendLane::Stripe& stripe = message.stripe;
   stripe.from = message.from + offset;
   stripe.to = message.to + offset;

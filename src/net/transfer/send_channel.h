@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "net/connection/clear_to_send.h"
 #include "net/connection/established_connection.h"
+#include "net/memory/registration.h"
 #include "net/transfer/channel_failure.h"
 #include "net/transfer/channel_recorders.h"
 #include "net/transfer/clear_to_send_ring.h"
@@ -41,29 +42,36 @@ class SendChannel final : verbs::CompletionSink {
     return failure_.has_failed() || std::atomic_ref(*awaited_).load(std::memory_order_relaxed) != 0;
   }
   // nullptr: the receiver has not said where, or too much is under way; ask again.
-  Result<Request*> send(const void* data, size_t bytes, uint32_t tag, uint32_t local_key);
+  // `registration`: of the data; nullptr only for an empty message.
+  Result<Request*> send(const void* data, size_t bytes, uint32_t tag,
+                        const Registration* registration);
   // kEnded: the request is gone, and `size`, unless nullptr, has what was sent.
   Outcome test(Request& request, int* size);
   // After kFailed.
   [[gnu::cold]] Error tell() { return watch_.tell(); }
-
-  const Port& port() const { return connection_->lanes->port(); }
 
  private:
   static constexpr uint32_t kRequests = 256;
   static_assert(kRequests >= kReceiveSlots, "NCCL sends one message for each receive it may have");
 
   // The oldest grouped receive with buffers still unclaimed.
-  struct Group {
-    ClearToSendGroup records{};
+  struct Group : ClearToSendGroup {
     uint32_t count = 0;    // 0: it has not come
     uint32_t claimed = 0;  // bit mask
+  };
+
+  // Which ports a lane goes over.
+  struct Rails {
+    uint8_t own = 0;
+    uint8_t peer = 0;
   };
 
   // A message on its way to the lanes.
   struct Departure {
     SendLane::Stripe stripe;  // what all of its stripes have in common
     StripeImmediate immediate;
+    const Registration* registration = nullptr;
+    uint32_t record = 0;  // in group_
     uint64_t from = 0;
     uint64_t to = 0;
     size_t bytes = 0;
@@ -85,12 +93,13 @@ class SendChannel final : verbs::CompletionSink {
   int post_whole(Departure& message, uint32_t lane);
   int post_shares(Departure& message, uint32_t stripes, Request& request);
   int post_evenly(Departure& message, const StripePlan& plan, bool small);
+  void use_keys_of(Departure& message, uint32_t lane) const;
   int add(Departure& message, uint32_t lane, uint32_t number, size_t offset, size_t bytes);
   void pass_turn(uint32_t lanes) { next_lane_ = (next_lane_ + lanes) % lane_count_; }
   [[gnu::cold]] Error too_large(size_t bytes) const;
 
   std::unique_ptr<EstablishedConnection> connection_;
-  ClearToSend* ring_;       // written by the peer's NIC; used records are marked here
+  ClearToSendRing ring_;    // written by the peer's NIC; used records are marked here
   uint32_t cursor_ = 0;     // the place of group_ in it, not wrapped
   uint32_t sequence_ = 1;   // of group_
   uint32_t lane_count_;     // lanes for all messages; behind them, perhaps, one for small ones
@@ -99,6 +108,8 @@ class SendChannel final : verbs::CompletionSink {
   StripeLimits limits_;
   Group group_;
   uint32_t* awaited_ = nullptr;  // 0 as long as there is nowhere to send to
+  bool has_several_ports_;       // at either end: then lanes differ in their keys
+  std::array<Rails, kMaxDataLanes> rails_{};
   std::array<SendLane, kMaxDataLanes> lanes_;
   std::array<uint64_t, kMaxDataLanes> loads_{};  // under way or held, by lane
   std::array<Request, kRequests> requests_;

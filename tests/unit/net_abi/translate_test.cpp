@@ -15,6 +15,7 @@ namespace {
 DeviceProperties rail_three() {
   DeviceProperties device;
   device.name = "mlx5_3";
+  device.members = {3};
   device.pci_path = "/sys/devices/pci0000:00/0000:3b:00.0";
   device.guid = 0x1122334455667788;
   device.speed_mbps = 400000;

@@ -10,20 +10,20 @@ namespace {
 EndDescription example() {
   EndDescription description;
   description.host = "host-a";
-  description.device = "mlx5_0";
   description.process_id = 4711;
-  description.port = 2;
-  description.mtu = 5;
-  description.gids = {{Gid{1, 2, 3}, GidType::kRoceV2}, {Gid{4, 5, 6}, GidType::kRoceV1}};
-  description.peer_gid_choice = 1;
+  description.ports = {{"mlx5_0",
+                        2,
+                        5,
+                        {{Gid{1, 2, 3}, GidType::kRoceV2}, {Gid{4, 5, 6}, GidType::kRoceV1}},
+                        1U << 30U},
+                       {"mlx5_1", 1, 4, {{Gid{7}, GidType::kRoceV2}}, 4096}};
   description.data_traffic_class = 106;
   description.control_traffic_class = 192;
   description.data_class_explicit = true;
-  description.max_message_bytes = 1U << 30U;
   description.clear_to_send_address = 0x7f0000001000;
   description.clear_to_send_key = 0xabcd;
   description.control_lane = {0x11, 0x22};
-  description.data_lanes = {{0x33, 0x44}, {0x55, 0x66}};
+  description.data_lanes = {{0x33, 0x44}, {0x55, 0x66, 1, 0, 3}};
   return description;
 }
 
@@ -40,24 +40,26 @@ TEST(HandshakeMessage, ADescriptionArrivesAsItWasSent) {
   const auto received = decode_description(body_of(message));
   ASSERT_TRUE(received.has_value());
   EXPECT_EQ(received->host, "host-a");
-  EXPECT_EQ(received->device, "mlx5_0");
   EXPECT_EQ(received->process_id, 4711U);
-  EXPECT_EQ(received->port, 2);
-  EXPECT_EQ(received->mtu, 5);
-  ASSERT_EQ(received->gids.size(), 2U);
-  EXPECT_EQ(received->gids[1].gid[0], 4);
-  EXPECT_EQ(received->gids[1].type, GidType::kRoceV1);
-  EXPECT_EQ(received->peer_gid_choice, 1);
+  ASSERT_EQ(received->ports.size(), 2U);
+  const OfferedPort& port = received->ports[0];
+  EXPECT_EQ(port.device, "mlx5_0");
+  EXPECT_EQ(port.number, 2);
+  EXPECT_EQ(port.mtu, 5);
+  ASSERT_EQ(port.gids.size(), 2U);
+  EXPECT_EQ(port.gids[1].gid[0], 4);
+  EXPECT_EQ(port.gids[1].type, GidType::kRoceV1);
+  EXPECT_EQ(port.max_message_bytes, 1U << 30U);
+  EXPECT_EQ(received->ports[1], example().ports[1]);
   EXPECT_EQ(received->data_traffic_class, 106);
   EXPECT_EQ(received->control_traffic_class, 192);
   EXPECT_TRUE(received->data_class_explicit);
   EXPECT_FALSE(received->control_class_explicit);
-  EXPECT_EQ(received->max_message_bytes, 1U << 30U);
   EXPECT_EQ(received->clear_to_send_address, 0x7f0000001000U);
   EXPECT_EQ(received->clear_to_send_key, 0xabcdU);
   EXPECT_EQ(received->control_lane.packet_sequence, 0x22U);
   ASSERT_EQ(received->data_lanes.size(), 2U);
-  EXPECT_EQ(received->data_lanes[1].queue_pair, 0x55U);
+  EXPECT_EQ(received->data_lanes[1], example().data_lanes[1]);
   EXPECT_FALSE(received->small_message_class.has_value());
 }
 
@@ -77,15 +79,18 @@ TEST(HandshakeMessage, ADescriptionThatMakesNoSenseIsRefused) {
     change(description);
     return !decode_description(body_of(encode_description(description))).has_value();
   };
-  EXPECT_TRUE(refuses([](auto& d) { d.mtu = 0; }));
-  EXPECT_TRUE(refuses([](auto& d) { d.mtu = 6; }));
-  EXPECT_TRUE(refuses([](auto& d) { d.gids.clear(); }));
-  EXPECT_TRUE(refuses([](auto& d) { d.gids[0].type = static_cast<GidType>(7); }));
+  EXPECT_TRUE(refuses([](auto& d) { d.ports.clear(); }));
+  EXPECT_TRUE(refuses([](auto& d) { d.ports[0].mtu = 0; }));
+  EXPECT_TRUE(refuses([](auto& d) { d.ports[1].mtu = 6; }));
+  EXPECT_TRUE(refuses([](auto& d) { d.ports[1].gids.clear(); }));
+  EXPECT_TRUE(refuses([](auto& d) { d.ports[0].gids[0].type = static_cast<GidType>(7); }));
   EXPECT_TRUE(refuses([](auto& d) { d.data_lanes.clear(); }));
   EXPECT_TRUE(refuses([](auto& d) { d.data_lanes[0].queue_pair = 0; }));
   EXPECT_TRUE(refuses([](auto& d) { d.control_lane.queue_pair = 1U << 24U; }));
-  EXPECT_TRUE(refuses([](auto& d) { d.max_message_bytes = 0; }));
-  EXPECT_TRUE(refuses([](auto& d) { d.peer_gid_choice = 200; }));
+  EXPECT_TRUE(refuses([](auto& d) { d.ports[0].max_message_bytes = 0; }));
+  EXPECT_TRUE(refuses([](auto& d) { d.data_lanes[0].rail = 2; }));
+  EXPECT_TRUE(refuses([](auto& d) { d.data_lanes[1].gid = 1; })) << "a GID its port does not have";
+  EXPECT_TRUE(refuses([](auto& d) { d.control_lane.peer_gid = 200; }));
 }
 
 TEST(HandshakeMessage, APeersTextCannotBreakOurLogLines) {
@@ -152,9 +157,16 @@ TEST(HandshakeMessage, RandomBytesNeverDecodeToADescriptionOutsideItsBounds) {
     ++accepted;
     ASSERT_LE(description->data_lanes.size(), static_cast<size_t>(kMaxDataLanes));
     ASSERT_GE(description->data_lanes.size(), 1U);
-    ASSERT_LE(description->gids.size(), static_cast<size_t>(kMaxOfferedGids));
-    ASSERT_GE(description->mtu, 1);
-    ASSERT_LE(description->mtu, 5);
+    ASSERT_LE(description->ports.size(), kMostRails);
+    for (const OfferedPort& port : description->ports) {
+      ASSERT_LE(port.gids.size(), static_cast<size_t>(kMaxOfferedGids));
+      ASSERT_GE(port.mtu, 1);
+      ASSERT_LE(port.mtu, 5);
+    }
+    for (const LaneAddress& lane : description->data_lanes) {
+      ASSERT_LT(lane.rail, description->ports.size());
+      ASSERT_LT(lane.gid, description->ports[lane.rail].gids.size());
+    }
   }
   EXPECT_GT(accepted, 0) << "the mutations never reached the accepting path";
 }

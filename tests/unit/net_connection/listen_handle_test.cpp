@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "net/device/port_facts.h"
+
 namespace rocelane::net {
 namespace {
 
@@ -13,6 +15,7 @@ ListenHandle example() {
   handle.address.address = {10, 0, 0, 1};
   handle.host = "a-host-name-that-is-longer-than-its-field";
   handle.device = "mlx5_0";
+  handle.ports = 3;
   return handle;
 }
 
@@ -26,6 +29,7 @@ TEST(ListenHandle, ArrivesAsItWasSent) {
   EXPECT_EQ(to_text(received->address), "10.0.0.1:4242");
   EXPECT_EQ(received->host, "a-host-name-that-is-longer-than");
   EXPECT_EQ(received->device, "mlx5_0");
+  EXPECT_EQ(received->ports, 3);
 }
 
 TEST(ListenHandle, OfAnotherPluginIsNotOurs) {
@@ -33,6 +37,18 @@ TEST(ListenHandle, OfAnotherPluginIsNotOurs) {
   EXPECT_FALSE(decode_listen_handle(bytes).has_value());
   bytes.fill(std::byte{0xff});
   EXPECT_FALSE(decode_listen_handle(bytes).has_value());
+}
+
+TEST(ListenHandle, TheNumberOfPortsIsAlwaysOneThatThereMayBe) {
+  for (const int claimed : {0, 9, 255}) {
+    ListenHandle handle = example();
+    handle.ports = static_cast<uint8_t>(claimed);
+    std::array<std::byte, kListenHandleBytes> bytes{};
+    encode_listen_handle(handle, bytes);
+    const auto received = decode_listen_handle(bytes);
+    ASSERT_TRUE(received.has_value());
+    EXPECT_EQ(received->ports, claimed == 0 ? 1 : kMostRails);
+  }
 }
 
 TEST(ListenHandle, CarriesAnIpv6AddressWithItsScope) {

@@ -70,6 +70,21 @@ TEST(ClearToSend, ARecordOfAnEarlierTurnOfTheRingIsNotValidAgain) {
   }
 }
 
+TEST(ClearToSend, KeysAreOfTheirRecordAloneAndAnyChangedByteIsNoticed) {
+  ClearToSendKeys keys{};
+  for (uint32_t i = 0; i < keys.keys.size(); ++i) {
+    keys.keys.at(i) = 0x100 + i;
+  }
+  keys.check = clear_to_send_check(keys, example().check);
+  EXPECT_NE(clear_to_send_check(ClearToSendKeys{}, 0), 0U) << "a zeroed ring holds no keys";
+  EXPECT_NE(keys.check, clear_to_send_check(keys, example().check + 2));
+  for (size_t i = 0; i < sizeof(keys); ++i) {
+    ClearToSendKeys changed = keys;
+    reinterpret_cast<unsigned char*>(&changed)[i] ^= 0x40;
+    EXPECT_NE(changed.check, clear_to_send_check(changed, example().check)) << "byte " << i;
+  }
+}
+
 TEST(ClearToSend, APlaceSaysWhichOfHowMany) {
   for (uint32_t count = 1; count <= kGroupedReceives; ++count) {
     for (uint32_t index = 0; index < count; ++index) {

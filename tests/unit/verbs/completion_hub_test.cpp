@@ -27,10 +27,10 @@ bool ask_shortly(CompletionHub& hub, uint32_t& seen) {
 }
 
 TEST(CompletionHub, TheShortQuestionLeavesTheTurnsAsTheyAre) {
-  const auto hub = CompletionHub::create(nullptr);
+  const auto hub = CompletionHub::create();
   std::vector<uint32_t> seen(256, 0);
   std::vector<uint32_t> seen_shortly(256, 0);
-  const auto other = CompletionHub::create(nullptr);
+  const auto other = CompletionHub::create();
   for (int round = 0; round < 5; ++round) {
     for (size_t i = 0; i < seen.size(); ++i) {
       EXPECT_EQ(ask(*hub, seen[i]), ask_shortly(*other, seen_shortly[i])) << i;
@@ -39,7 +39,7 @@ TEST(CompletionHub, TheShortQuestionLeavesTheTurnsAsTheyAre) {
 }
 
 TEST(CompletionHub, OfAllThatAskInTurnOneARoundPolls) {
-  const auto hub = CompletionHub::create(nullptr);
+  const auto hub = CompletionHub::create();
   std::vector<uint32_t> seen(256, 0);
   for (int round = 0; round < 100; ++round) {
     int polls = 0;
@@ -51,7 +51,7 @@ TEST(CompletionHub, OfAllThatAskInTurnOneARoundPolls) {
 }
 
 TEST(CompletionHub, WhoAsksAloneAlwaysPolls) {
-  const auto hub = CompletionHub::create(nullptr);
+  const auto hub = CompletionHub::create();
   uint32_t seen = 0;
   for (int round = 0; round < 100; ++round) {
     EXPECT_TRUE(ask(*hub, seen));
@@ -59,7 +59,7 @@ TEST(CompletionHub, WhoAsksAloneAlwaysPolls) {
 }
 
 TEST(CompletionHub, WhoAsksTwiceSeesAPollInBetween) {
-  const auto hub = CompletionHub::create(nullptr);
+  const auto hub = CompletionHub::create();
   std::vector<uint32_t> seen(10, 0);
   std::vector<int> polls_then(seen.size(), 0);
   uint32_t state = 1;
@@ -74,7 +74,7 @@ TEST(CompletionHub, WhoAsksTwiceSeesAPollInBetween) {
 }
 
 TEST(CompletionHub, ThreadsTakeTurns) {
-  const auto hub = CompletionHub::create(nullptr);
+  const auto hub = CompletionHub::create();
   int guarded = 0;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
