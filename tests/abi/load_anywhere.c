@@ -130,8 +130,12 @@ static void fail_to_open(const AnyTable* net) {
 
 static void check_optional_members(void* library) {
   const NcclNetV12* newest = dlsym(library, "ncclNetPlugin_v12");
-  expect(newest != NULL && newest->makeVDevice == NULL,
-         "v12 offers makeVDevice, which nothing implements");
+  NcclNetVDevicePropsV12 members = {2, {0, 1}};
+  int device = -1;
+  test_log_reset();
+  expect(newest != NULL && newest->makeVDevice != NULL &&
+             newest->makeVDevice(&device, &members) != kNcclSuccess && device == -1,
+         "v12 joins devices although there are none");
   NcclNetAttrV12 attributes;
   memset(&attributes, 0xFF, sizeof(attributes));
   expect(newest != NULL && newest->setNetAttr != NULL &&

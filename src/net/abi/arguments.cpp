@@ -15,6 +15,12 @@ Error bad_group_size(const char* call, int n) {
                            kMaxGroupedReceives)};
 }
 
+Error bad_device_count(int count, int most) {
+  return Error{
+      ErrorCode::kInvalidArgument,
+      fmt::format("makeVDevice was called for {} devices, but it can name 0 to {}.", count, most)};
+}
+
 Error negative_size(const char* call, int index, long long size) {
   return Error{
       ErrorCode::kInvalidArgument,

@@ -18,6 +18,7 @@ namespace rocelane::net::abi {
 // Sentences for refused arguments, kept out of the path that works.
 Error null_argument(const char* call, const char* argument);
 Error bad_group_size(const char* call, int n);
+Error bad_device_count(int count, int most);
 Error negative_size(const char* call, int index, long long size);
 Error null_buffer(const char* call, int index, size_t bytes);
 

@@ -143,6 +143,15 @@ Result<NcclNetPropertiesV12> properties_of(int device) {
   return to_nccl(*properties, device);
 }
 
+Status make_joined_device(int* device, std::span<const int> members) {
+  const Result<int> joined = join_devices(members);
+  if (!joined) {
+    return joined.error();
+  }
+  *device = *joined;
+  return {};
+}
+
 NcclResult listen(void* context, int device, void* handle, void** listener) noexcept {
   return wall<Context>("listen", context, [&](Context& opened) -> Status {
     if (const char* missing = find_null({{handle, "handle"}, {listener, "listenComm"}})) {

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <span>
 
 #include "nccl_plugin/common.h"
 #include "nccl_plugin/net_v12.h"
@@ -35,6 +37,24 @@ NcclResult get_properties(int device, Properties* properties) noexcept {
     }
     copy_properties(*newest, *properties);
     return {};
+  });
+}
+
+Status make_joined_device(int* device, std::span<const int> members);
+
+// `Properties` differ in how many devices they can name.
+template <class Properties>
+NcclResult make_virtual_device(int* device, Properties* properties) noexcept {
+  return wall("makeVDevice", [&]() -> Status {
+    if (const char* missing = find_null({{device, "d"}, {properties, "props"}})) {
+      return null_argument("makeVDevice", missing);
+    }
+    constexpr int kMost = static_cast<int>(std::size(Properties{}.devs));
+    if (properties->ndevs < 0 || properties->ndevs > kMost) {
+      return bad_device_count(properties->ndevs, kMost);
+    }
+    return make_joined_device(
+        device, std::span(properties->devs).first(static_cast<size_t>(properties->ndevs)));
   });
 }
 

@@ -39,7 +39,7 @@ const NcclNetV10 ncclNetPlugin_v10 = {
     .closeListen = close_listen,
     .getDeviceMr = nullptr,
     .irecvConsumed = nullptr,
-    .makeVDevice = nullptr,
+    .makeVDevice = make_virtual_device<NcclNetVDevicePropsV10>,
 };
 }
 

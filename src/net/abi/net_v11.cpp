@@ -34,7 +34,7 @@ const NcclNetV11 ncclNetPlugin_v11 = {
     .closeListen = close_listen,
     .getDeviceMr = nullptr,
     .irecvConsumed = nullptr,
-    .makeVDevice = nullptr,
+    .makeVDevice = make_virtual_device<NcclNetVDevicePropsV11>,
     .finalize = finalize,
     .setNetAttr = ignore_attributes,
 };

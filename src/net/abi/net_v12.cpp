@@ -34,7 +34,7 @@ const NcclNetV12 ncclNetPlugin_v12 = {
     .closeListen = close_listen,
     .getDeviceMr = nullptr,
     .irecvConsumed = nullptr,
-    .makeVDevice = nullptr,
+    .makeVDevice = make_virtual_device<NcclNetVDevicePropsV12>,
     .finalize = finalize,
     .setNetAttr = ignore_attributes,
 };

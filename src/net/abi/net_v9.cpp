@@ -40,7 +40,7 @@ const NcclNetV9 ncclNetPlugin_v9 = {
     .closeListen = close_listen,
     .getDeviceMr = nullptr,
     .irecvConsumed = nullptr,
-    .makeVDevice = nullptr,
+    .makeVDevice = make_virtual_device<NcclNetVDevicePropsV9>,
 };
 }
 
