@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -60,6 +61,44 @@ Result<int> find_device(const Devices& devices, const std::string& asked, int ra
   return Error{ErrorCode::kInvalidArgument,
                fmt::format("--devices names {} for rank {}, but {} has {}.", asked, rank, net_name,
                            fmt::join(names, ", "))};
+}
+
+Result<int> find_or_join(Net& net, Caller& caller, Devices& devices, const std::string& asked,
+                         int rank) {
+  if (asked.find('+') == std::string::npos) {
+    return find_device(devices, asked, rank, net.name());
+  }
+  std::vector<int> members;
+  std::istringstream names(asked);
+  for (std::string name; std::getline(names, name, '+');) {
+    const Result<int> member = find_device(devices, name, rank, net.name());
+    if (!member) {
+      return member;
+    }
+    members.push_back(*member);
+  }
+  int joined = -1;
+  const NcclResult result =
+      caller.call("makeVDevice", [&] { return net.make_virtual_device(&joined, members); });
+  if (result != kNcclSuccess) {
+    return call_refused("makeVDevice", result);
+  }
+  const Result<NcclNetPropertiesV12> properties = learn_device(net, caller, joined);
+  if (!properties) {
+    return properties.error();
+  }
+  const auto next = static_cast<int>(devices.size());
+  if (joined > next || properties->vProps.ndevs != static_cast<int>(members.size())) {
+    return Error{
+        ErrorCode::kInternal,
+        fmt::format("makeVDevice made device {} of {} members out of {}, after {} devices: "
+                    "NCCL would misread it.",
+                    joined, properties->vProps.ndevs, asked, next)};
+  }
+  if (joined == next) {
+    devices.push_back(*properties);
+  }
+  return joined;
 }
 
 }  // namespace rocelane::nccl_host

@@ -25,4 +25,8 @@ Result<Devices> learn_devices(Net& net, Caller& caller);
 Result<int> find_device(const Devices& devices, const std::string& asked, int rank,
                         std::string_view net_name);
 
+// The same; "soft_0+soft_1" asks the net to join these devices, and adds what comes of it.
+Result<int> find_or_join(Net& net, Caller& caller, Devices& devices, const std::string& asked,
+                         int rank);
+
 }  // namespace rocelane::nccl_host

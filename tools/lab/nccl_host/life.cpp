@@ -59,7 +59,7 @@ class Life {
  private:
   Status init_all(const HangWatch::OnHang& on_hang);
   Status choose_devices();
-  Result<int> device_of(int rank) const;
+  Result<int> device_of(int rank);
   Status make_rank(int number);
   Status run_ranks(const HangWatch::OnHang& on_hang);
   Status run_to_the_end(Conductor& conductor, RunState& state);
@@ -120,11 +120,11 @@ Status Life::choose_devices() {
   return {};
 }
 
-Result<int> Life::device_of(int rank) const {
+Result<int> Life::device_of(int rank) {
   if (settings_.devices.empty()) {
     return rank % static_cast<int>(devices_.size());
   }
-  return find_device(devices_, settings_.devices[static_cast<size_t>(rank)], rank, net_.name());
+  return find_or_join(net_, main_, devices_, settings_.devices[static_cast<size_t>(rank)], rank);
 }
 
 Status Life::make_rank(int number) {
